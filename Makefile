@@ -1,0 +1,57 @@
+# didim: `make demo` and `make test` set up everything they need in .venv and run.
+# Another interpreter: make test PYTHON=python3.12. More workers: make test WORKERS=8.
+
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check warm bench pictures clean
+
+help:
+	@echo "make demo      show the main job on a shipped robot"
+	@echo "make test      all checks and all tests"
+	@echo "make check     ruff, mypy and the import contract"
+	@echo "make bench     the benchmarks, beside peers"
+	@echo "make pictures  draw the pictures of README and docs again"
+	@echo "make clean     remove .venv and caches"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "didim needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." >&2; \
+		echo "Name another one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+		echo "'$(PYTHON)' has no venv module. Install it (on Debian and Ubuntu: apt install python3-venv) and try again." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	@$(BIN)/didim base scara
+
+check: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+warm: $(VENV)/.installed-test
+	@$(BIN)/python -c 'from didim.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
+
+test: check warm
+	$(BIN)/pytest -n $(WORKERS)
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks
+
+pictures: $(VENV)/.installed-test
+	$(BIN)/python docs/pictures.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

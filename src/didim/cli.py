@@ -1,0 +1,95 @@
+"""The command `didim`. Errors are one line on standard error; exit status 0: done, 1: a check failed, 2: bad input."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from didim import __version__
+from didim.errors import InputError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one line as well."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    _announce_compiling()
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except InputError as problem:
+        if options.debug:
+            raise
+        print(f"didim: error: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="didim", description="Identify the dynamics of a robot from its joint torques.")
+    parser.add_argument("--version", action="version", version=f"didim {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    base = commands.add_parser(
+        "base",
+        help="print the base parameters of a robot",
+        description="Print the base parameters of a robot, what they regroup and their nominal values.",
+        epilog="examples: didim base scara; didim base arm.urdf --effects rotor viscous coulomb; didim base tx40 --json",
+    )
+    base.add_argument("robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file")
+    base.add_argument(
+        "--effects",
+        nargs="*",
+        metavar="EFFECT",
+        help="rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb, or none of them; "
+        "default: what the robot declares",
+    )
+    base.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    base.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    base.set_defaults(run=_base)
+    return parser
+
+
+def _base(options: argparse.Namespace) -> int:
+    from didim.dynamics import DynamicModel
+    from didim.robot import load_robot
+
+    model = DynamicModel(load_robot(options.robot), options.effects)
+    base = model.base
+    rows = [
+        (name, base.formulas[name], None if value != value else float(value))
+        for name, value in zip(base.parameter_names, base.nominal, strict=True)
+    ]
+    if options.json:
+        parameters = [{"name": name, "formula": formula, "nominal": value} for name, formula, value in rows]
+        print(json.dumps({"robot": model.robot.name, "parameters": parameters}, indent=2))
+        return 0
+    width = max(len(name) for name, _, _ in rows)
+    print(f"{model.robot.name}: {model.robot.n} joints, {len(model.parameter_names)} standard parameters, {len(rows)} base parameters")
+    print(f"\n{'name':<{width}}  {'nominal':>12}  regroups")
+    for name, formula, value in rows:
+        print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
+    return 0
+
+
+def _announce_compiling() -> None:
+    """Show the log of the first compile, which takes seconds, to a person at a terminal."""
+    logger = logging.getLogger("didim")
+    if not logger.handlers and sys.stderr.isatty():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("didim: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)

@@ -1,0 +1,160 @@
+"""The one door to compiled code: how kernels are declared, compiled, cached and announced.
+
+A kernel is a Numba function in a module below a `kernels` package. There are two sorts:
+
+- `@kernel`: called by other kernels only; compiled into its caller.
+- `@entry(signature)`: called from Python; one explicit signature, compiled at its first call, never at import.
+
+Numba's own cache does not notice a change in a callee that lives in another file. The cache folder is therefore keyed by a
+hash over the source of all kernels, the Numba version and the processor, so that any edit is seen by every caller.
+No fastmath, no parallel reductions, no module state, and the GIL is released: runs are bit-identical and safe from threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import logging
+import os
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import llvmlite.binding
+import numba
+import platformdirs
+
+log = logging.getLogger("didim")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PACKAGE = Path(__file__).parent
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_entries: list[Entry[..., Any]] = []
+_lock = threading.RLock()
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare an inner kernel: callable from other kernels, compiled together with them."""
+    _must_live_in_kernels(function)
+    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
+    return dispatcher
+
+
+def entry(signature: Any) -> Callable[[Callable[P, R]], Entry[P, R]]:
+    """Declare a kernel that Python calls, with the one Numba signature that it is compiled for."""
+
+    def declare(function: Callable[P, R]) -> Entry[P, R]:
+        _must_live_in_kernels(function)
+        return Entry(function, signature)
+
+    return declare
+
+
+class Entry(Generic[P, R]):
+    """A compiled function that is built, or read from the cache, when it is first called."""
+
+    def __init__(self, function: Callable[P, R], signature: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.name = f"{function.__module__}.{function.__name__}"
+        self.seconds: float | None = None
+        self._function = function
+        self._signature = signature
+        self._compiled: Callable[P, R] | None = None
+        _entries.append(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return (self._compiled or self.compile())(*args, **kwargs)
+
+    def compile(self) -> Callable[P, R]:
+        """Compile for the declared signature, or load what an earlier process compiled."""
+        with _lock:
+            if self._compiled is None:
+                self._compiled = self._build()
+            return self._compiled
+
+    def _build(self) -> Callable[P, R]:
+        dispatcher = numba.njit(**_OPTIONS)(self._function)
+        folder, done = cache_folder(), None
+        if folder is not None:
+            with _numba_cache_in(folder):
+                dispatcher.enable_caching()
+            done = Path(dispatcher.stats.cache_path) / f"{self.name}.done"
+        if done is None or not done.exists():
+            log.info("compiling %s; this happens once per machine and version", self.name)
+        start = time.perf_counter()
+        dispatcher.compile(self._signature)
+        dispatcher.disable_compile()
+        self.seconds = time.perf_counter() - start
+        if done is not None:
+            done.touch()
+        compiled: Callable[P, R] = dispatcher
+        return compiled
+
+
+def warm() -> dict[str, float]:
+    """Compile every kernel of the package; returns the seconds that each took."""
+    for source in kernel_sources():
+        module = ".".join(source.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        importlib.import_module(module.removesuffix(".__init__"))
+    for each in _entries:
+        each.compile()
+    return {each.name: each.seconds or 0.0 for each in _entries}
+
+
+def kernel_sources() -> list[Path]:
+    """All files that hold kernels, in a fixed order."""
+    return sorted(_PACKAGE.glob("**/kernels/*.py"))
+
+
+@functools.cache
+def source_key() -> str:
+    """Hash of all kernel sources, the Numba version and the processor."""
+    digest = hashlib.sha256()
+    for source in [Path(__file__), *kernel_sources()]:
+        digest.update(source.read_bytes())
+    digest.update(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Folder of the compiled kernels: `$DIDIM_CACHE_DIR`, else the user's cache folder; None if it cannot be written."""
+    root = Path(os.environ.get("DIDIM_CACHE_DIR") or platformdirs.user_cache_path("didim", appauthor=False))
+    folder = root / source_key()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as problem:
+        warnings.warn(
+            f"didim cannot write its cache of compiled kernels ({problem}); every run will compile anew. "
+            "Set DIDIM_CACHE_DIR to a folder that can be written.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return None
+    return folder
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """Numba reads its cache folder from a global; set it for our functions only."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _must_live_in_kernels(function: Callable[..., Any]) -> None:
+    if ".kernels." not in function.__module__:
+        raise TypeError(f"{function.__module__}.{function.__name__} must live in a 'kernels' package to be cached safely")

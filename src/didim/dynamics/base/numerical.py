@@ -1,0 +1,68 @@
+"""Base parameters by QR (Gautier 1991): linear dependence among the columns of W at random states.
+
+Columns are taken in their order, and one is kept if it is independent of those kept before it. Since parents come before
+children and, in a link, XX before YY and the moments before the mass, this keeps what the closed-form rules keep.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from didim.dynamics.base.regrouping import Regrouping, regrouping
+from didim.dynamics.kernels.regressor import regressor_batch
+from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.layout import Layout
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-8
+"""A column is dependent where the part of it that is orthogonal to the kept ones is below this fraction of it."""
+
+NOISE = 1e-13
+"""What rounding leaves of a column that should vanish, as a fraction of the largest column."""
+
+
+def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
+    """Base parameters from W at random states (deterministic: the seed is fixed)."""
+    W = random_regressor(tree, layout)
+    norms = np.linalg.norm(W, axis=0)
+    scale = np.where(norms > 0, norms, 1.0)
+    kept, Q = independent_columns(W)
+    R = Q.T @ (W / scale)
+    share = solve_triangular(R[:, kept], R)
+    share[np.abs(share) < 1e-9] = 0.0
+    share[:, kept] = np.eye(len(kept))
+    return regrouping(kept, share * scale / scale[kept][:, None], layout.names, "qr")
+
+
+def random_regressor(tree: Tree, layout: Layout) -> Array:
+    """W (N n, p) at random positions, velocities, accelerations and slips, with N n well above p."""
+    n, c, p = layout.n, len(layout.contacts), len(layout.names)
+    N = 20 + 4 * p // n
+    random = np.random.default_rng(20100101)
+    q = random.uniform(-np.pi, np.pi, (N, n))
+    q[:, tree.prismatic == 1] /= np.pi
+    dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
+    W = np.zeros((N, n, p))
+    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), W)
+    return W.reshape(N * n, p)
+
+
+def independent_columns(W: Array) -> tuple[list[int], Array]:
+    """Indices of the columns that are independent of the earlier kept ones, and an orthonormal basis Q of their span.
+
+    Gram-Schmidt, done twice for each column, which is as good as Householder's QR and lets a dependent column be left out.
+    """
+    kept: list[int] = []
+    Q = np.zeros((W.shape[0], 0))
+    norms = np.linalg.norm(W, axis=0)
+    for k, column in enumerate(W.T):
+        rest = column - Q @ (Q.T @ column)
+        rest -= Q @ (Q.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > max(TOLERANCE * norms[k], NOISE * norms.max()):
+            kept.append(k)
+            Q = np.column_stack([Q, rest / size])
+    return kept, Q

@@ -1,0 +1,84 @@
+"""Inverse dynamics (1): joint torques of a motion, by recursive Newton-Euler in the standard parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import float64, void
+
+from didim.compiled import entry, kernel
+from didim.dynamics.kernels.tree import Tree, Values, Work, allocate, move, place, tree_type, values_type
+from didim.dynamics.kernels.vectors import add, cross, first_moment, get, inertia_times, out_of, put, scale
+
+_matrix = float64[:, ::1]
+
+
+@kernel
+def wrench(values: Values, i: int, work: Work) -> None:
+    """Force and moment that link i itself needs: f = M dv + dw x MS + w x (w x MS), n = J dw + w x J w + MS x dv."""
+    w, dw, dv = get(work.w, i), get(work.dw, i), get(work.dv, i)
+    MS = first_moment(values.link, i)
+    put(work.force, i, add(scale(values.link[i, 9], dv), add(cross(dw, MS), cross(w, cross(w, MS)))))
+    Jw = inertia_times(values.link, i, w)
+    put(work.moment, i, add(inertia_times(values.link, i, dw), add(cross(w, Jw), cross(MS, dv))))
+
+
+@kernel
+def link_torque(tree: Tree, values: Values, work: Work, tau: Any) -> None:
+    """tau (n,) of the links alone at the motion held in `work` (Newton-Euler, backward)."""
+    n = tree.parent.size
+    for i in range(n):
+        wrench(values, i, work)
+    for i in range(n - 1, -1, -1):
+        tau[i] = work.force[i, 2] if tree.prismatic[i] else work.moment[i, 2]
+        p = tree.parent[i]
+        if p >= 0:
+            f = out_of(work.R, i, get(work.force, i))
+            m = add(out_of(work.R, i, get(work.moment, i)), cross(get(work.P, i), f))
+            put(work.force, p, add(get(work.force, p), f))
+            put(work.moment, p, add(get(work.moment, p), m))
+
+
+@kernel
+def add_dissipation(values: Values, dq: Any, tau: Any) -> None:
+    """Viscous friction and offset: everything that depends on dq but is no Coulomb contact."""
+    n = dq.size
+    for i in range(n):
+        tau[i] += values.offset[i]
+        tau[i] += values.viscous_positive[i] * max(dq[i], 0.0) + values.viscous_negative[i] * min(dq[i], 0.0)
+        for k in range(n):
+            tau[i] += values.viscous[i, k] * dq[k]
+
+
+@kernel
+def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
+    """Coulomb torque of all contacts, tau += contact' (limit * slip), slip (c,) in [-1, 1]."""
+    for c in range(slip.size):
+        strength = values.limit_positive[c] * max(slip[c], 0.0) + values.limit_negative[c] * min(slip[c], 0.0)
+        for i in range(tau.size):
+            tau[i] += values.contact[c, i] * strength
+
+
+@kernel
+def inverse_dynamics(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
+    """tau (n,) = M(q) ddq + N(q, dq), eq. 1, one sample."""
+    place(tree, q, work)
+    move(tree, dq, ddq, work)
+    link_torque(tree, values, work, tau)
+    add_dissipation(values, dq, tau)
+    add_coulomb(values, slip, tau)
+    for i in range(ddq.size):
+        for k in range(ddq.size):
+            tau[i] += values.armature[i, k] * ddq[k]
+
+
+@entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, _matrix))
+def inverse_dynamics_batch(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, tau: Any
+) -> None:
+    """`inverse_dynamics` over the rows of q, dq, ddq (N, n) and slip (N, c), into tau (N, n)."""
+    work = allocate(q.shape[1])
+    for k in range(q.shape[0]):
+        inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])

@@ -1,0 +1,126 @@
+"""The flat arrays that describe a robot to the kernels, and the motion of its links.
+
+`Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread. n joints, c contacts.
+Frame i moves along or about its own z axis; `rotation` and `translation` place it in its parent's frame at q_i = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import float64, int64, types
+
+from didim.compiled import kernel
+from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
+
+
+class Tree(NamedTuple):
+    """What never changes in a robot."""
+
+    parent: Any  # (n,) int64, -1: the base; a parent comes before its children
+    prismatic: Any  # (n,) int64, 1 where the joint slides
+    rotation: Any  # (n, 3, 3)
+    translation: Any  # (n, 3) m
+    gravity: Any  # (3,) m/s^2, in the base frame
+
+
+class Values(NamedTuple):
+    """The parameters phi, sorted by what they do (SI units, joint side)."""
+
+    link: Any  # (n, 10) XX XY XZ YY YZ ZZ MX MY MZ M
+    armature: Any  # (n, n) rotor inertias and their couplings: torque = armature @ ddq
+    viscous: Any  # (n, n) torque = viscous @ dq
+    viscous_positive: Any  # (n,) torque = viscous_positive * max(dq, 0)
+    viscous_negative: Any  # (n,) torque = viscous_negative * min(dq, 0)
+    offset: Any  # (n,)
+    contact: Any  # (c, n) velocity of the contacts = contact @ dq
+    limit_positive: Any  # (c,) Coulomb limit of a contact that slips forward
+    limit_negative: Any  # (c,) and backward
+
+
+class Work(NamedTuple):
+    """Scratch memory, one per thread."""
+
+    R: Any  # (n, 3, 3) rotation from frame i to its parent, at q
+    P: Any  # (n, 3) origin of frame i in its parent, at q
+    w: Any  # (n, 3) angular velocity, in frame i; so the next two
+    dw: Any  # (n, 3) angular acceleration
+    dv: Any  # (n, 3) acceleration of the origin, less gravity
+    force: Any  # (n, 3)
+    moment: Any  # (n, 3) about the origin of frame i
+    composite: Any  # (n, 10) inertial parameters of the subtree that starts at link i
+    turn: Any  # (n, n, 3) angular part of joint j's unit motion, seen in frame i: [i, j]
+    slide: Any  # (n, n, 3) its linear part, at the origin of frame i
+    M: Any  # (n, n)
+    bias: Any  # (n,)
+
+
+_vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
+tree_type = types.NamedTuple((int64[::1], int64[::1], _cube, _matrix, _vector), Tree)
+values_type = types.NamedTuple(
+    (_matrix, _matrix, _matrix, _vector, _vector, _vector, _matrix, _vector, _vector),
+    Values,
+)
+
+
+@kernel
+def allocate(n: int) -> Work:
+    """Scratch memory for a robot of n joints."""
+    return Work(
+        np.zeros((n, 3, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 10)),
+        np.zeros((n, n, 3)),
+        np.zeros((n, n, 3)),
+        np.zeros((n, n)),
+        np.zeros(n),
+    )
+
+
+@kernel
+def place(tree: Tree, q: Any, work: Work) -> None:
+    """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
+    for i in range(tree.parent.size):
+        if tree.prismatic[i]:
+            for k in range(3):
+                work.P[i, k] = tree.translation[i, k] + tree.rotation[i, k, 2] * q[i]
+                for m in range(3):
+                    work.R[i, k, m] = tree.rotation[i, k, m]
+        else:
+            cos, sin = np.cos(q[i]), np.sin(q[i])
+            for k in range(3):
+                x, y = tree.rotation[i, k, 0], tree.rotation[i, k, 1]
+                work.P[i, k] = tree.translation[i, k]
+                work.R[i, k, 0] = cos * x + sin * y
+                work.R[i, k, 1] = cos * y - sin * x
+                work.R[i, k, 2] = tree.rotation[i, k, 2]
+
+
+@kernel
+def move(tree: Tree, dq: Any, ddq: Any, work: Work) -> None:
+    """w_i, dw_i, dv_i from base to tips; gravity enters as an acceleration of the base (Newton-Euler, forward)."""
+    for i in range(tree.parent.size):
+        p = tree.parent[i]
+        P = get(work.P, i)
+        if p < 0:
+            w, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            dv = into(work.R, i, (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2]))
+        else:
+            wp, dwp = get(work.w, p), get(work.dw, p)
+            w, dw = into(work.R, i, wp), into(work.R, i, dwp)
+            dv = into(work.R, i, add(get(work.dv, p), add(cross(dwp, P), cross(wp, cross(wp, P)))))
+        rate, acceleration = (0.0, 0.0, dq[i]), (0.0, 0.0, ddq[i])
+        if tree.prismatic[i]:
+            dv = add(dv, add(acceleration, scale(2.0, cross(w, rate))))
+        else:
+            dw = add(dw, add(acceleration, cross(w, rate)))
+            w = add(w, rate)
+        put(work.w, i, w)
+        put(work.dw, i, dw)
+        put(work.dv, i, dv)

@@ -1,0 +1,231 @@
+"""`DynamicModel`: the equations (1)-(6) of a robot, over its standard parameters and, as `model.base`, its base parameters."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.dynamics.base.regrouping import Regrouping, regroup
+from didim.dynamics.door import samples, vector
+from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
+from didim.dynamics.kernels.inverse import inverse_dynamics_batch
+from didim.dynamics.kernels.regressor import Columns, regressor_batch
+from didim.dynamics.kernels.tree import Tree, Values
+from didim.dynamics.layout import Layout, layout_of, tree_of
+from didim.errors import InfeasibleModel, InputError
+from didim.robot.robot import Robot
+
+Array = NDArray[np.float64]
+
+
+class TorqueModel(ABC):
+    """The faces that standard and base models share. N samples, n joints, c contacts; p parameters.
+
+    Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted where n = 1, (n,) for a
+    single sample. `slip` (N, c) is each contact's Coulomb torque over its limit, by default the sign of its velocity.
+    """
+
+    robot: Robot
+    layout: Layout
+    """Names and meaning of the standard parameters."""
+    tree: Tree
+    """The geometry as the kernels read it."""
+
+    @property
+    @abstractmethod
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the p parameters, in the order of the regressor's columns."""
+
+    @property
+    @abstractmethod
+    def nominal(self) -> Array:
+        """(p,) values in the robot's description, nan where it gives none."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Columns:
+        """Where the kernels put each standard parameter's column."""
+
+    @abstractmethod
+    def standard(self, parameters: ArrayLike) -> Array:
+        """The standard parameters phi that stand for `parameters` (p,)."""
+
+    def values(self, parameters: ArrayLike) -> Values:
+        """The parameters (p,) sorted by what they do, for the kernels."""
+        return self.layout.values(self.standard(parameters))
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the Coulomb contacts, joints first, then couplings: the columns of `slip`."""
+        return self.layout.contacts
+
+    def contact_velocities(self, dq: ArrayLike) -> Array:
+        """(N, c) velocity of each contact: the joint's own, or the weighted sum that a coupling declares."""
+        return np.ascontiguousarray(samples(dq, "dq", self.robot.n) @ self.layout.contact.T)
+
+    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
+        """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ parameters."""
+        q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        W = np.zeros((q_.shape[0], self.robot.n, len(self.parameter_names)))
+        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, W)
+        return W
+
+    def inverse_dynamics(
+        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, parameters: ArrayLike, slip: ArrayLike | None = None
+    ) -> Array:
+        """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
+        q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        tau = np.empty_like(q_)
+        inverse_dynamics_batch(self.tree, self.values(parameters), q_, dq_, ddq_, slip_, tau)
+        return tau
+
+    def direct_dynamics(
+        self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, parameters: ArrayLike, slip: ArrayLike | None = None
+    ) -> Array:
+        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleModel` where M is not positive definite."""
+        q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
+        ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
+        failed = direct_dynamics_batch(self.tree, self.values(parameters), q_, dq_, tau_, slip_, ddq, joint)
+        if failed >= 0:
+            raise InfeasibleModel(
+                f"The inertia matrix is not positive definite at sample {failed}, joint {joint[0] + 1} "
+                f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that could move."
+            )
+        return ddq
+
+    def inertia_matrix(self, q: ArrayLike, parameters: ArrayLike) -> Array:
+        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included."""
+        q_ = samples(q, "q", self.robot.n)
+        M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
+        inertia_matrix_batch(self.tree, self.values(parameters), q_, M)
+        return M
+
+    def _motion(
+        self, q: ArrayLike, dq: ArrayLike, third: ArrayLike, slip: ArrayLike | None, name: str
+    ) -> tuple[Array, Array, Array, Array]:
+        """The four inputs of a sample-wise function, converted and checked against each other."""
+        n, c = self.robot.n, len(self.contacts)
+        q_ = samples(q, "q", n)
+        rows = q_.shape[0]
+        dq_, third_ = samples(dq, "dq", n, rows), samples(third, name, n, rows)
+        if slip is None:
+            return q_, dq_, third_, np.sign(self.contact_velocities(dq_))
+        if c == 0 and np.size(slip) == 0:
+            return q_, dq_, third_, np.zeros((rows, 0))
+        slip_ = samples(slip, "slip", c, rows)
+        if np.any(np.abs(slip_) > 1 + 1e-9):
+            raise InputError(f"slip must lie between -1 and 1, found {slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}.")
+        return q_, dq_, third_, slip_
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicModel(TorqueModel):
+    """The dynamic model of a robot, linear in its standard parameters (2), (3)."""
+
+    robot: Robot
+    """What the machine is; see `didim.load_robot`."""
+    effects: Iterable[str] | None = None
+    """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb; None: all that the robot
+    declares. An effect goes to the joints that declare it, or to all joints if none does."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.robot, Robot):
+            raise InputError(f"robot must be a didim.Robot (see didim.load_robot), found {type(self.robot).__name__}.")
+        if self.effects is not None and not isinstance(self.effects, str):
+            object.__setattr__(self, "effects", tuple(self.effects))
+        _ = self.layout
+
+    def __repr__(self) -> str:
+        return f"DynamicModel({self.robot.name!r}, {self.robot.n} joints, {len(self.parameter_names)} parameters)"
+
+    @cached_property
+    def layout(self) -> Layout:
+        return layout_of(self.robot, self.effects)
+
+    @cached_property
+    def tree(self) -> Tree:
+        return tree_of(self.robot)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return self.layout.columns()
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.layout.names
+
+    @property
+    def nominal(self) -> Array:
+        return self.layout.nominal.copy()
+
+    def standard(self, parameters: ArrayLike) -> Array:
+        """phi itself, checked."""
+        return vector(parameters, "phi", self.parameter_names)
+
+    @cached_property
+    def base(self) -> BaseModel:
+        """The same model over its base parameters (4)-(6)."""
+        return BaseModel(self, regroup(self.robot, self.tree, self.layout))
+
+
+@dataclass(frozen=True, eq=False)
+class BaseModel(TorqueModel):
+    """A dynamic model over its b base parameters beta: the fewest from which the torque can be computed (4)-(6)."""
+
+    full: DynamicModel
+    """The same model over the standard parameters."""
+    regrouping: Regrouping
+
+    def __repr__(self) -> str:
+        return f"BaseModel({self.robot.name!r}, {self.robot.n} joints, {len(self.parameter_names)} base parameters)"
+
+    @property
+    def robot(self) -> Robot:
+        return self.full.robot
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.regrouping.names
+
+    @property
+    def formulas(self) -> dict[str, str]:
+        """What each base parameter regroups, by name."""
+        return dict(self.regrouping.formulas)
+
+    @property
+    def matrix(self) -> Array:
+        """(b, p): beta = matrix @ phi."""
+        return self.regrouping.matrix.copy()
+
+    @property
+    def lift(self) -> Array:
+        """(p, b): phi = lift @ beta, one of the many standard vectors with the same torque; matrix @ lift = I."""
+        return self.regrouping.lift.copy()
+
+    @property
+    def nominal(self) -> Array:
+        """(b,) matrix @ phi; nan where a regrouped value is unknown."""
+        phi, used = self.full.nominal, self.regrouping.matrix != 0
+        known = np.where(np.isnan(phi), 0.0, phi)
+        return np.where((used & np.isnan(phi)).any(axis=1), np.nan, self.regrouping.matrix @ known)
+
+    def standard(self, parameters: ArrayLike) -> Array:
+        """phi = lift @ beta."""
+        return np.asarray(self.regrouping.lift @ vector(parameters, "beta", self.parameter_names))
+
+    @property
+    def layout(self) -> Layout:
+        return self.full.layout
+
+    @property
+    def tree(self) -> Tree:
+        return self.full.tree
+
+    @cached_property
+    def columns(self) -> Columns:
+        return self.layout.columns(self.regrouping.kept)

@@ -1,0 +1,22 @@
+"""The two ways in which didim refuses to go on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something given from outside is wrong; the message names it, what was expected and what was found."""
+
+
+class InfeasibleModel(ArithmeticError):
+    """The parameters describe no machine that could move: the inertia matrix is not positive definite."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known words, led by the one closest to `word`, as the tail of an error message."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}Known: {', '.join(names)}."

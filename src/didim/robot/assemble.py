@@ -1,0 +1,97 @@
+"""From the bodies that a file lists to a `Robot`: fixed bodies are merged into what carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.robot.inertia import seen_from
+from didim.robot.robot import BASE, Joint, unknown_link
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One joint and its link as a file states them; the parent is named, None: the base."""
+
+    name: str
+    kind: str
+    parent: str | None
+    rotation: Array
+    translation: Array
+    link: Array | None
+    """(10,) in the link's own axes; None where the file gives no inertia."""
+    axes: Array = field(default_factory=lambda: np.eye(3))
+    """(3, 3) axes of the joint's frame (z along the joint) in those of the link."""
+    position_limits: tuple[float, float] = (-np.inf, np.inf)
+    velocity_limit: float = np.inf
+    torque_limit: float = np.inf
+    effects: frozenset[str] = frozenset()
+    nominal: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seat:
+    """Where a body ended: x in the frame of moving joint `index` = rotation @ x in the body's own axes + translation."""
+
+    index: int
+    rotation: Array
+    translation: Array
+
+
+def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
+    """The moving joints of `bodies`, which must list parents before children."""
+    seats: dict[str | None, _Seat] = {None: _Seat(BASE, np.eye(3), np.zeros(3))}
+    moving: list[tuple[Body, _Seat]] = []
+    links: list[Array | None] = []
+    for body in bodies:
+        if body.parent not in seats:
+            raise InputError(
+                f"{where}: the parent {body.parent!r} of joint {body.name!r} is not listed before it; "
+                "a robot is a tree without loops, and parents come first."
+            )
+        if body.name in seats:
+            raise InputError(f"{where}: two joints are called {body.name!r}; give each its own name.")
+        carrier = seats[body.parent]
+        place = _Seat(
+            carrier.index,
+            carrier.rotation @ body.rotation,
+            carrier.rotation @ body.translation + carrier.translation,
+        )
+        if body.kind == "fixed":
+            seats[body.name] = place
+            if place.index != BASE and body.link is not None:
+                links[place.index] = _sum(links[place.index], seen_from(body.link, place.rotation, place.translation))
+        else:
+            seats[body.name] = _Seat(len(moving), body.axes.T, np.zeros(3))
+            moving.append((body, place))
+            links.append(None if body.link is None else seen_from(body.link, body.axes.T, np.zeros(3)))
+    return tuple(_joint(body, place, link) for (body, place), link in zip(moving, links, strict=True))
+
+
+def _sum(one: Array | None, other: Array) -> Array:
+    return other if one is None else one + other
+
+
+def _joint(body: Body, place: _Seat, link: Array | None) -> Joint:
+    frame = np.eye(4)
+    frame[:3, :3] = body.axes
+    return Joint(
+        name=body.name,
+        kind=body.kind,
+        parent=place.index,
+        rotation=place.rotation @ body.axes,
+        translation=place.translation,
+        position_limits=body.position_limits,
+        velocity_limit=body.velocity_limit,
+        torque_limit=body.torque_limit,
+        effects=body.effects,
+        link=unknown_link() if link is None else link,
+        nominal=body.nominal,
+        link_frame=frame,
+    )

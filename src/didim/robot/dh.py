@@ -1,0 +1,163 @@
+"""Reader of robots written in TOML by modified Denavit-Hartenberg parameters (Khalil and Kleinfinger); docs/robot-files.md.
+
+Frame j in its parent's is  Rot(z, gamma) Trans(z, b) Rot(x, alpha) Trans(x, d) Rot(z, theta) Trans(z, r),
+with q added to theta (revolute) or to r (prismatic); gamma and b are zero except where a tree branches.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError, nearest
+from didim.robot.assemble import Body, assemble
+from didim.robot.drive import Drive
+from didim.robot.effects import COUPLING_STEMS, LINK, check_effects
+from didim.robot.fields import Fields
+from didim.robot.inertia import about_origin, symmetric
+from didim.robot.robot import Coupling, Joint, Robot
+
+Array = NDArray[np.float64]
+
+BASE_NAME = "base"
+
+
+def read_dh(path: Path) -> Robot:
+    """The robot that a TOML file describes."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        fields = Fields(tomllib.loads(text), path.name)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path.name}: not a TOML file: {problem}.") from None
+    name = fields.text("name", path.stem)
+    reference = fields.text("reference", "")
+    gravity = fields.numbers("gravity", 3, [0.0, 0.0, -9.81])
+    effects = check_effects(fields.texts("effects", []), path.name)
+    bodies: list[Body] = []
+    for table in fields.tables("joint"):
+        bodies.append(_body(table, bodies[-1].name if bodies else BASE_NAME, effects))
+    if not bodies:
+        raise InputError(f"{path.name}: no joint; describe each in a table [[joint]].")
+    joints = assemble(bodies, path.name)
+    couplings = tuple(_coupling(table, joints) for table in fields.tables("coupling"))
+    drive = _drive(fields.table("drive"), len(joints))
+    fields.finish()
+    return Robot(name, joints, gravity, couplings, drive, reference)
+
+
+def placement(gamma: float, b: float, alpha: float, d: float, theta: float, r: float) -> tuple[Array, Array]:
+    """Rotation (3, 3) and translation (3,) of modified Denavit-Hartenberg parameters; angles in rad, lengths in m."""
+    before = _about_z(gamma) @ _about_x(alpha)
+    translation = np.array([0.0, 0.0, b]) + _about_z(gamma) @ np.array([d, 0.0, 0.0]) + before @ np.array([0.0, 0.0, r])
+    return before @ _about_z(theta), translation
+
+
+def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
+    name = fields.text("name")
+    fields.where = f"{fields.where} ({name!r})"
+    kind = fields.text("type", "revolute")
+    if kind not in ("revolute", "prismatic", "fixed"):
+        raise InputError(f"{fields.where}: unknown type {kind!r}; {nearest(kind, ('revolute', 'prismatic', 'fixed'))}")
+    if name == BASE_NAME:
+        raise InputError(f"{fields.where}: {BASE_NAME!r} is the name of the base; call the joint otherwise.")
+    parent = fields.text("parent", before)
+    rotation, translation = placement(
+        fields.angle("gamma", 0.0),
+        fields.number("b", 0.0),
+        fields.angle("alpha", 0.0),
+        fields.number("d", 0.0),
+        fields.angle("theta", 0.0),
+        fields.number("r", 0.0),
+    )
+    lower, upper = fields.numbers("position", 2, [-np.inf, np.inf], angles=kind == "revolute")
+    effects = check_effects(fields.texts("effects", sorted(default_effects)), fields.where)
+    link, nominal = _nominal(fields)
+    body = Body(
+        name=name,
+        kind=kind,
+        parent=None if parent == BASE_NAME else parent,
+        rotation=rotation,
+        translation=translation,
+        link=link,
+        position_limits=(float(lower), float(upper)),
+        velocity_limit=fields.number("velocity", np.inf),
+        torque_limit=fields.number("torque", np.inf),
+        effects=effects,
+        nominal=nominal,
+    )
+    fields.finish()
+    return body
+
+
+def _nominal(fields: Fields) -> tuple[Array | None, dict[str, float]]:
+    """Link parameters (10,), nan where not given, and the values of the effects by stem."""
+    values = {} if (table := fields.table("nominal")) is None else table.values()
+    given = [stem for stem in LINK if stem in values]
+    if (inertial := fields.table("inertial")) is not None:
+        if given:
+            raise InputError(f"{fields.where}: give either 'inertial' or nominal {given[0]}, not both.")
+        mass = inertial.number("mass")
+        link = about_origin(mass, inertial.numbers("centre", 3), symmetric(inertial.numbers("inertia", 6)))
+        inertial.finish()
+        return link, values
+    link = np.array([values.pop(stem, np.nan) for stem in LINK])
+    return (link if given else None), values
+
+
+def _coupling(fields: Fields, joints: tuple[Joint, ...]) -> Coupling:
+    name = fields.text("name")
+    names = [joint.name for joint in joints]
+    table = fields.table("weights")
+    if table is None:
+        raise InputError(f"{fields.where}: the key 'weights' is missing: weights = {{ {names[0]} = 1.0, ... }}.")
+    weights = {}
+    for joint, weight in table.values().items():
+        if joint not in names:
+            raise InputError(f"{table.where}: unknown joint {joint!r}; {nearest(joint, names)}")
+        weights[names.index(joint)] = weight
+    effects = check_effects(fields.texts("effects", list(COUPLING_STEMS)), fields.where, tuple(COUPLING_STEMS))
+    nominal = {} if (values := fields.table("nominal")) is None else values.values()
+    fields.finish()
+    return Coupling(name, weights, effects, nominal)
+
+
+def _drive(fields: Fields | None, n: int) -> Drive | None:
+    if fields is None:
+        return None
+    gear = np.diag(fields.numbers("gear", n, [1.0] * n))
+    for table in fields.tables("gear_coupling"):
+        motor, joint = (_index(table, key, n) for key in ("motor", "joint"))
+        gear[motor, joint] = table.number("ratio")
+        table.finish()
+    current_gain = fields.numbers("current_gain", n) if fields.has("current_gain") else None
+    torque_constant = fields.numbers("torque_constant", n) if fields.has("torque_constant") else None
+    fields.finish()
+    return Drive(gear, current_gain, torque_constant)
+
+
+def _index(fields: Fields, key: str, n: int) -> int:
+    value = fields.number(key)
+    if value not in range(1, n + 1):
+        raise InputError(f"{fields.where}: {key} must be a whole number from 1 to {n}, found {value:g}.")
+    return int(value) - 1
+
+
+def _about_x(angle: float) -> Array:
+    cos, sin = _cos_sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
+
+
+def _about_z(angle: float) -> Array:
+    cos, sin = _cos_sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _cos_sin(angle: float) -> tuple[float, float]:
+    """Cosine and sine, exact for the multiples of pi/2 that a float can only come near to."""
+    quarters = round(angle / (np.pi / 2))
+    if abs(angle - quarters * np.pi / 2) <= 4e-16 * max(1, abs(quarters)):
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    return float(np.cos(angle)), float(np.sin(angle))

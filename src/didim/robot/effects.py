@@ -1,0 +1,52 @@
+"""The effects that a joint can have beside the inertia of its link, and the names of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from didim.errors import InputError, nearest
+
+LINK = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+
+STEMS: dict[str, tuple[str, ...]] = {
+    "rotor": ("Ia",),
+    "viscous": ("Fv",),
+    "asymmetric_viscous": ("Fvp", "Fvn"),
+    "coulomb": ("Fc",),
+    "asymmetric_coulomb": ("Fcp", "Fcn"),
+    "offset": ("off",),
+}
+"""Effects of a joint and their parameters, in the order in which the parameters are listed (Khalil's, eq. 3)."""
+
+COUPLING_STEMS: dict[str, str] = {"rotor": "Ia", "viscous": "Fv", "coulomb": "Fc"}
+"""Effects that can couple several joints."""
+
+EFFECTS = (*STEMS, "coupling")
+
+_EXCLUSIVE = (
+    ("viscous", "asymmetric_viscous"),
+    ("coulomb", "asymmetric_coulomb"),
+    ("offset", "asymmetric_coulomb"),
+)
+
+
+def family(effect: str) -> str:
+    """The symmetric name of an effect: `asymmetric_viscous` and `viscous` are one family."""
+    return effect.removeprefix("asymmetric_")
+
+
+def check_effects(effects: Iterable[str], where: str, known: Iterable[str] = tuple(STEMS)) -> frozenset[str]:
+    """The effects as a set, refused where one is unknown or two cannot be told apart."""
+    if isinstance(effects, str):
+        raise InputError(f"{where}: effects must be a list of names, not the text {effects!r}.")
+    chosen = list(effects)
+    for effect in chosen:
+        if effect not in known:
+            raise InputError(f"{where}: unknown effect {effect!r}; {nearest(str(effect), known)}")
+    for one, other in _EXCLUSIVE:
+        if one in chosen and other in chosen:
+            raise InputError(
+                f"{where}: the effects {one!r} and {other!r} exclude each other, since their columns are linearly dependent; "
+                "keep one of them."
+            )
+    return frozenset(chosen)

@@ -1,0 +1,115 @@
+"""Strict reading of a TOML table: every value is checked for type, every key must be known, every error names its place."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError, nearest
+
+_REQUIRED: Any = object()
+_PI = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*?\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?\s*")
+_DEGREES = re.compile(r"\s*([+-]?\d+(?:\.\d*)?)\s*deg\s*")
+
+
+class Fields:
+    """One table of a file. Keys are taken one by one; `finish` refuses those that nobody took."""
+
+    def __init__(self, table: object, where: str) -> None:
+        if not isinstance(table, Mapping):
+            raise InputError(f"{where}: expected a table, found {table!r}.")
+        self.where = where
+        self._table = table
+        self._taken: set[str] = set()
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._taken.add(key)
+        if key in self._table:
+            return self._table[key]
+        if default is _REQUIRED:
+            raise InputError(f"{self.where}: the key {key!r} is missing.")
+        return default
+
+    def has(self, key: str) -> bool:
+        """Whether the file gives the key."""
+        return key in self._table
+
+    def text(self, key: str, default: Any = _REQUIRED) -> str:
+        """A text that is not empty."""
+        value = self._take(key, default)
+        if value is not default and (not isinstance(value, str) or not value.strip()):
+            raise self._wrong(key, "a text", value)
+        return str(value)
+
+    def number(self, key: str, default: Any = _REQUIRED) -> float:
+        """A finite number."""
+        value = self._take(key, default)
+        return float(value) if value is default else self._finite(key, value, "a finite number")
+
+    def angle(self, key: str, default: Any = _REQUIRED) -> float:
+        """An angle in radians: a number, or a text such as "pi/2", "-3*pi/4", "90 deg"."""
+        value = self._take(key, default)
+        return float(value) if value is default else self._angle(key, value)
+
+    def numbers(self, key: str, count: int | None, default: Any = _REQUIRED, angles: bool = False) -> NDArray[np.float64]:
+        """A list of `count` finite numbers, as an array."""
+        value = self._take(key, default)
+        expected = f"a list of {count} finite numbers" if count else "a list of finite numbers"
+        if value is default:
+            return np.asarray(value, dtype=float)
+        if not isinstance(value, list) or not value or (count is not None and len(value) != count):
+            raise self._wrong(key, expected, value)
+        read = self._angle if angles else lambda k, item: self._finite(k, item, expected)
+        return np.array([read(key, item) for item in value])
+
+    def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
+        """A list of texts, possibly empty."""
+        value = self._take(key, default)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._wrong(key, "a list of texts", value)
+        return value
+
+    def table(self, key: str) -> Fields | None:
+        """A table below this one, or None."""
+        value = self._take(key, None)
+        return None if value is None else Fields(value, f"{self.where}, {key}")
+
+    def tables(self, key: str) -> list[Fields]:
+        """A list of tables ([[key]] in the file), possibly empty."""
+        value = self._take(key, [])
+        if not isinstance(value, list):
+            raise self._wrong(key, f"tables written [[{key}]]", value)
+        return [Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)]
+
+    def values(self) -> dict[str, float]:
+        """Every key of this table as a finite number."""
+        return {key: self.number(key) for key in self._table}
+
+    def finish(self) -> None:
+        """Refuse the keys that were not asked for."""
+        for key in self._table:
+            if key not in self._taken:
+                raise InputError(f"{self.where}: unknown key {key!r}; {nearest(key, self._taken)}")
+
+    def _angle(self, key: str, value: object) -> float:
+        if isinstance(value, str):
+            if match := _PI.fullmatch(value):
+                sign, factor, divisor = match.groups()
+                if float(divisor or 1) != 0:
+                    return (-1.0 if sign == "-" else 1.0) * float(factor or 1) * math.pi / float(divisor or 1)
+            if match := _DEGREES.fullmatch(value):
+                return math.radians(float(match[1]))
+        return self._finite(key, value, 'an angle in radians or a text such as "pi/2" or "90 deg"')
+
+    def _finite(self, key: str, value: object, expected: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise self._wrong(key, expected, value)
+        return float(value)
+
+    def _wrong(self, key: str, expected: str, found: object) -> InputError:
+        return InputError(f"{self.where}: {key} must be {expected}, found {found!r}.")

@@ -1,0 +1,57 @@
+"""Inertial parameters of a rigid body: ten numbers XX XY XZ YY YZ ZZ MX MY MZ M, inertia about the frame's origin (eq. 3).
+
+Units: kg m^2, kg m, kg. All functions are linear in the parameters unless said otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+_UPPER = np.triu_indices(3)
+
+
+def about_origin(mass: float, centre: ArrayLike, inertia: ArrayLike) -> Array:
+    """The ten parameters (10,) of a body given by its mass, centre (3,) and inertia (3, 3) about that centre (Huygens)."""
+    c = np.asarray(centre, dtype=float)
+    J = np.asarray(inertia, dtype=float) + mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.concatenate([J[_UPPER], mass * c, [mass]])
+
+
+def symmetric(six: ArrayLike) -> Array:
+    """The matrix (3, 3) whose upper triangle, row by row, is `six`."""
+    J = np.zeros((3, 3))
+    J[_UPPER] = np.asarray(six, dtype=float)
+    return J + np.triu(J, 1).T
+
+
+def seen_from(link: ArrayLike, rotation: Array, translation: Array) -> Array:
+    """The parameters (10,) of the same body in another frame, where x' = rotation @ x + translation."""
+    link = np.asarray(link, dtype=float)
+    J, S, mass, p = symmetric(link[:6]), rotation @ link[6:9], link[9], translation
+    moved = rotation @ J @ rotation.T + 2 * (p @ S) * np.eye(3) - np.outer(p, S) - np.outer(S, p)
+    moved += mass * (p @ p * np.eye(3) - np.outer(p, p))
+    return np.concatenate([moved[_UPPER], S + mass * p, [mass]])
+
+
+def carrier(rotation: Array, translation: Array) -> Array:
+    """The (10, 10) matrix of `seen_from`: Gautier and Khalil's lambda."""
+    return np.stack([seen_from(unit, rotation, translation) for unit in np.eye(10)], axis=1)
+
+
+def pseudo_inertia(link: ArrayLike) -> Array:
+    """The 4 x 4 matrix [[tr(J)/2 1 - J, MS], [MS', M]], positive definite just for bodies that can exist."""
+    link = np.asarray(link, dtype=float)
+    J = symmetric(link[:6])
+    P = np.zeros((4, 4))
+    P[:3, :3] = 0.5 * np.trace(J) * np.eye(3) - J
+    P[:3, 3] = P[3, :3] = link[6:9]
+    P[3, 3] = link[9]
+    return P
+
+
+def is_consistent(link: ArrayLike) -> bool:
+    """Whether some distribution of positive mass has these ten parameters."""
+    return bool(np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0)

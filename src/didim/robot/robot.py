@@ -1,0 +1,181 @@
+"""`Robot`: a tree of joints with what is known of them. It is data only; `didim.DynamicModel` gives it its equations.
+
+Frame j is fixed to link j, which joint j moves: z_j is the axis, q_j turns about it (revolute, rad) or slides along it
+(prismatic, m). Any convention that ends there fits, modified Denavit-Hartenberg among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.robot.drive import Drive
+from didim.robot.effects import COUPLING_STEMS, LINK, STEMS, check_effects
+
+Array = NDArray[np.float64]
+
+BASE = -1
+"""Parent of the joints that stand on the base."""
+
+
+def unknown_link() -> Array:
+    """Inertial parameters of a link of which nothing is known."""
+    return np.full(len(LINK), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """One joint and the link that it moves."""
+
+    name: str
+    kind: str
+    """"revolute" or "prismatic"."""
+    parent: int = BASE
+    """Index of the parent joint, smaller than this joint's own; -1: the base."""
+    rotation: Array = field(default_factory=lambda: np.eye(3))
+    """(3, 3) axes of this frame in the parent's, at q = 0."""
+    translation: Array = field(default_factory=lambda: np.zeros(3))
+    """(3,) origin of this frame in the parent's, at q = 0, m."""
+    position_limits: tuple[float, float] = (-np.inf, np.inf)
+    velocity_limit: float = np.inf
+    torque_limit: float = np.inf
+    effects: frozenset[str] = frozenset()
+    link: Array = field(default_factory=unknown_link)
+    """(10,) nominal XX XY XZ YY YZ ZZ MX MY MZ M in this frame, nan where unknown."""
+    nominal: Mapping[str, float] = field(default_factory=dict)
+    """Nominal values of the effects, by stem: Ia Fv Fc off Fvp Fvn Fcp Fcn."""
+    link_frame: Array = field(default_factory=lambda: np.eye(4))
+    """(4, 4) this frame in the axes of the link as its file writes them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """One motor or transmission that acts on several joints: its velocity is the weighted sum of theirs."""
+
+    name: str
+    weights: Mapping[int, float]
+    """Weight of each joint's velocity, by joint index."""
+    effects: frozenset[str] = frozenset(COUPLING_STEMS)
+    nominal: Mapping[str, float] = field(default_factory=dict)
+    """Nominal values by stem: Ia Fv Fc."""
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A tree of revolute and prismatic joints, with gravity, limits, effects, couplings, drives and nominal values."""
+
+    name: str
+    joints: tuple[Joint, ...]
+    gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    """(3,) acceleration of free fall in the base frame, m/s^2."""
+    couplings: tuple[Coupling, ...] = ()
+    drive: Drive | None = None
+    reference: str = ""
+    """Where the figures come from."""
+
+    def __post_init__(self) -> None:
+        if not self.joints:
+            raise InputError(f"Robot {self.name!r} has no joint that moves.")
+        if np.shape(self.gravity) != (3,) or not np.all(np.isfinite(self.gravity)):
+            raise InputError(
+                f"Robot {self.name!r}: gravity must be three finite numbers in m/s^2, found {self.gravity!r}."
+            )
+        names = [joint.name for joint in self.joints]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"Robot {self.name!r}: two joints are called {name!r}; give each its own name.")
+        for index, joint in enumerate(self.joints):
+            _check_joint(joint, index, f"Robot {self.name!r}, joint {joint.name!r}")
+        for coupling in self.couplings:
+            _check_coupling(coupling, self.n, f"Robot {self.name!r}, coupling {coupling.name!r}")
+        if self.drive is not None and self.drive.gear.shape[0] != self.n:
+            raise InputError(
+                f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the robot has {self.n}."
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names in the order of all arrays."""
+        return tuple(joint.name for joint in self.joints)
+
+    @property
+    def link_frames(self) -> Array:
+        """(n, 4, 4) frame j in the axes of link j as the file writes them (the identity for Denavit-Hartenberg)."""
+        return np.stack([joint.link_frame for joint in self.joints])
+
+    @property
+    def position_limits(self) -> Array:
+        """(n, 2) lower and upper, rad or m, infinite where unlimited."""
+        return np.array([joint.position_limits for joint in self.joints])
+
+    @property
+    def velocity_limits(self) -> Array:
+        """(n,) rad/s or m/s."""
+        return np.array([joint.velocity_limit for joint in self.joints])
+
+    @property
+    def torque_limits(self) -> Array:
+        """(n,) N.m or N."""
+        return np.array([joint.torque_limit for joint in self.joints])
+
+    @property
+    def drive_gain(self) -> Array:
+        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none."""
+        gain = None if self.drive is None else self.drive.gain
+        return np.eye(self.n) if gain is None else gain
+
+
+def _check_joint(joint: Joint, index: int, where: str) -> None:
+    if joint.kind not in ("revolute", "prismatic"):
+        raise InputError(f"{where}: the kind must be 'revolute' or 'prismatic', found {joint.kind!r}.")
+    if not BASE <= joint.parent < index:
+        raise InputError(
+            f"{where}: its parent must come before it in the list (no loop in the tree), found parent {joint.parent}."
+        )
+    if joint.rotation.shape != (3, 3) or not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), atol=1e-9):
+        raise InputError(f"{where}: rotation must be an orthonormal 3 x 3 matrix, found {joint.rotation!r}.")
+    if np.linalg.det(joint.rotation) < 0:
+        raise InputError(f"{where}: rotation must be right-handed, found a reflection.")
+    if joint.translation.shape != (3,) or not np.all(np.isfinite(joint.translation)):
+        raise InputError(f"{where}: translation must be three finite numbers, found {joint.translation!r}.")
+    lower, upper = joint.position_limits
+    if not lower < upper:
+        raise InputError(f"{where}: the lower position limit must be below the upper, found [{lower}, {upper}].")
+    for label, limit in (("velocity", joint.velocity_limit), ("torque", joint.torque_limit)):
+        if not limit > 0:
+            raise InputError(f"{where}: the {label} limit must be positive, found {limit}.")
+    if joint.link.shape != (len(LINK),) or np.any(np.isinf(joint.link)):
+        raise InputError(
+            f"{where}: link must hold {len(LINK)} numbers (nan where unknown), found {joint.link!r}."
+        )
+    if joint.link[-1] < 0:
+        raise InputError(f"{where}: the mass must not be negative, found {joint.link[-1]}.")
+    check_effects(joint.effects, where)
+    _check_nominal(joint.nominal, {stem for stems in STEMS.values() for stem in stems}, where)
+
+
+def _check_coupling(coupling: Coupling, n: int, where: str) -> None:
+    check_effects(coupling.effects, where, tuple(COUPLING_STEMS))
+    _check_nominal(coupling.nominal, set(COUPLING_STEMS.values()), where)
+    if len(coupling.weights) < 2:
+        raise InputError(f"{where}: a coupling needs at least two joints, found {len(coupling.weights)}.")
+    for index, weight in coupling.weights.items():
+        if not 0 <= index < n or not np.isfinite(weight) or weight == 0:
+            raise InputError(f"{where}: weights must be finite, not zero, of joints 0 to {n - 1}; found {index}: {weight}.")
+
+
+def _check_nominal(nominal: Mapping[str, float], known: set[str], where: str) -> None:
+    for stem, value in nominal.items():
+        if stem not in known:
+            raise InputError(f"{where}: unknown nominal value {stem!r}; known: {', '.join(sorted(known))}.")
+        if not np.isfinite(value):
+            raise InputError(f"{where}: nominal {stem} must be finite, found {value}.")

@@ -1,0 +1,230 @@
+"""Reader of URDF: a small strict one on the standard library, since a dynamic model needs joints and inertias only.
+
+Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation. Meshes, visuals, collisions and
+plugins are not looked at. A document type declaration is refused before anything is expanded.
+"""
+
+from __future__ import annotations
+
+import xml.parsers.expat
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError, nearest
+from didim.robot.assemble import Body, assemble
+from didim.robot.inertia import about_origin, symmetric
+from didim.robot.robot import Joint, Robot
+
+Array = NDArray[np.float64]
+Element = ElementTree.Element
+
+_KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+_REFUSED = ("floating", "planar")
+_INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def read_urdf(path: Path) -> Robot:
+    """The robot that a URDF file describes, with its root link fixed to the ground and gravity along -z."""
+    root = _parse(path.read_bytes(), path.name)
+    links = _named(root, "link", path.name)
+    joints = _named(root, "joint", path.name)
+    bodies, children = [], {}
+    for name, joint in _in_order(joints, links, path.name):
+        where = f"{path.name}, joint {name!r}"
+        child = _link_of(joint, "child", where)
+        bodies.append(_body(joint, name, links[child], children.get(_link_of(joint, "parent", where)), where))
+        children[child] = name
+    assembled = assemble(bodies, path.name)
+    for joint_ in assembled:
+        _check_link(joint_, path.name)
+    return Robot(root.get("name") or path.stem, assembled)
+
+
+def _parse(data: bytes, where: str) -> Element:
+    def refuse(*_: object) -> None:
+        raise InputError(f"{where}: the XML has a document type declaration (DTD), which is refused; remove it.")
+
+    guard = xml.parsers.expat.ParserCreate()
+    guard.StartDoctypeDeclHandler = refuse
+    try:
+        guard.Parse(data, True)
+        root = ElementTree.fromstring(data)
+    except (xml.parsers.expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{where}: not well-formed XML: {problem}.") from None
+    if root.tag != "robot":
+        raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
+    if any("xacro" in str(element.tag) for element in root.iter()):
+        raise InputError(f"{where}: this is a xacro file; expand it to plain URDF first (xacro robot.xacro > robot.urdf).")
+    return root
+
+
+def _named(root: Element, tag: str, where: str) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in root.findall(tag):
+        name = element.get("name", "")
+        if not name:
+            raise InputError(f"{where}: a <{tag}> has no name.")
+        if name in found:
+            raise InputError(f"{where}: two {tag}s are called {name!r}; give each its own name.")
+        found[name] = element
+    return found
+
+
+def _in_order(joints: dict[str, Element], links: dict[str, Element], where: str) -> Iterator[tuple[str, Element]]:
+    """Joints from the root outwards, branch by branch, in the order of the file; a loop or a second root is refused."""
+    below: dict[str, list[str]] = {}
+    owner: dict[str, str] = {}
+    for name, joint in joints.items():
+        place = f"{where}, joint {name!r}"
+        parent, child = _link_of(joint, "parent", place), _link_of(joint, "child", place)
+        for link in (parent, child):
+            if link not in links:
+                raise InputError(f"{place}: no <link> is called {link!r}; {nearest(link, links)}")
+        if child in owner:
+            raise InputError(
+                f"{place}: link {child!r} is already the child of joint {owner[child]!r}; a robot is a tree without loops."
+            )
+        owner[child] = name
+        below.setdefault(parent, []).append(name)
+    roots = [link for link in links if link not in owner]
+    if len(roots) != 1:
+        found = f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
+        raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
+    waiting = list(reversed(below.get(roots[0], [])))
+    seen = 0
+    while waiting:
+        name = waiting.pop()
+        seen += 1
+        yield name, joints[name]
+        waiting += reversed(below.get(_link_of(joints[name], "child", where), []))
+    if seen < len(joints):
+        raise InputError(f"{where}: {len(joints) - seen} joints form a loop that is not connected to {roots[0]!r}.")
+
+
+def _link_of(joint: Element, role: str, where: str) -> str:
+    element = joint.find(role)
+    link = "" if element is None else element.get("link", "")
+    if not link:
+        raise InputError(f'{where}: <{role} link="..."/> is missing.')
+    return link
+
+
+def _body(joint: Element, name: str, link: Element, parent: str | None, where: str) -> Body:
+    kind = joint.get("type", "")
+    if kind in _REFUSED:
+        raise InputError(f"{where}: {kind} joints are not supported; describe the robot from a fixed base.")
+    if kind not in _KINDS:
+        raise InputError(f"{where}: unknown joint type {kind!r}; {nearest(kind, _KINDS)}")
+    if joint.find("mimic") is not None:
+        raise InputError(f"{where}: mimic joints are not supported; make the joint fixed or give it a motor of its own.")
+    rotation, translation = _origin(joint, where)
+    axis = _numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
+    if kind != "fixed" and not np.linalg.norm(axis) > 0:
+        raise InputError(f"{where}: the axis must not be zero.")
+    dynamics = joint.find("dynamics")
+    friction = {
+        "Fv": float(_numbers(dynamics, "damping", (0.0,), where)[0]),
+        "Fc": float(_numbers(dynamics, "friction", (0.0,), where)[0]),
+    }
+    return Body(
+        name=name,
+        kind=_KINDS[kind],
+        parent=parent,
+        rotation=rotation,
+        translation=translation,
+        link=_link(link, where),
+        axes=np.eye(3) if kind == "fixed" else smallest_rotation(axis / np.linalg.norm(axis)),
+        effects=frozenset({"viscous", "coulomb"}),
+        nominal=friction,
+        **_limits(joint.find("limit"), kind, where),
+    )
+
+
+def _limits(limit: Element | None, kind: str, where: str) -> dict[str, object]:
+    """Limits of a joint; what is absent or zero counts as unlimited, since zero is what generators write for unknown."""
+    lower = float(_numbers(limit, "lower", (0.0,), where)[0])
+    upper = float(_numbers(limit, "upper", (0.0,), where)[0])
+    if kind == "continuous" or lower == upper:
+        lower, upper = -np.inf, np.inf
+    return {
+        "position_limits": (lower, upper),
+        "velocity_limit": float(_numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
+        "torque_limit": float(_numbers(limit, "effort", (0.0,), where)[0]) or np.inf,
+    }
+
+
+def _link(link: Element, where: str) -> Array | None:
+    """The ten parameters in the link's own axes; None where it has no inertial."""
+    inertial = link.find("inertial")
+    if inertial is None:
+        return None
+    place = f"{where}, inertial of link {link.get('name')!r}"
+    mass, inertia = inertial.find("mass"), inertial.find("inertia")
+    if mass is None or inertia is None:
+        raise InputError(f"{place}: <mass> and <inertia> must both be given.")
+    rotation, centre = _origin(inertial, place)
+    value = float(_numbers(mass, "value", None, place)[0])
+    if value < 0:
+        raise InputError(f"{place}: the mass must not be negative, found {value}.")
+    J = symmetric([_numbers(inertia, key, (0.0,) if key[1] != key[2] else None, place)[0] for key in _INERTIA])
+    return about_origin(value, centre, rotation @ J @ rotation.T)
+
+
+def _check_link(joint: Joint, where: str) -> None:
+    if np.any(np.isnan(joint.link)):
+        raise InputError(
+            f"{where}: the link moved by joint {joint.name!r} has no <inertial>, nor has any link fixed to it; "
+            "add one (its values are only a start for identification) or make the joint fixed."
+        )
+
+
+def _origin(element: Element, where: str) -> tuple[Array, Array]:
+    origin = element.find("origin")
+    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0), where)
+    return _rotation(roll, pitch, yaw), _numbers(origin, "xyz", (0.0, 0.0, 0.0), where)
+
+
+def _numbers(element: Element | None, key: str, default: tuple[float, ...] | None, where: str) -> Array:
+    """The finite numbers of an attribute, as many as the default has (one where it has none and is thus required)."""
+    text = None if element is None else element.get(key)
+    if text is None:
+        if default is None:
+            tag = "" if element is None else f" of <{element.tag}>"
+            raise InputError(f"{where}: the attribute {key!r}{tag} is missing.")
+        return np.array(default)
+    count = 1 if default is None else len(default)
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.array([])
+    if values.size != count or not np.all(np.isfinite(values)):
+        raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
+    return values
+
+
+def _rotation(roll: float, pitch: float, yaw: float) -> Array:
+    """Rz(yaw) Ry(pitch) Rx(roll), the URDF convention."""
+    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def smallest_rotation(axis: Array) -> Array:
+    """The rotation (3, 3) of least angle that takes z onto the unit vector `axis`; half a turn about x where axis = -z."""
+    x, y, z = axis
+    away = x * x + y * y
+    if z < 0 and away < 1e-30:
+        return np.diag([1.0, -1.0, -1.0])
+    k = 1.0 / (1.0 + z) if z >= 0 else (1.0 - z) / away
+    return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
