@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
-    from didim.errors import InfeasibleModel, InputError
+    from didim.errors import InfeasibleError, InputError
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
 
 __version__ = "0.1.0"
@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "didim.robot": ("Coupling", "Drive", "Joint", "Robot", "load_robot", "shipped_robots"),
     "didim.dynamics": ("BaseModel", "DynamicModel"),
-    "didim.errors": ("InfeasibleModel", "InputError"),
+    "didim.errors": ("InfeasibleError", "InputError"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -24,7 +24,7 @@ __all__ = [
     "Coupling",
     "Drive",
     "DynamicModel",
-    "InfeasibleModel",
+    "InfeasibleError",
     "InputError",
     "Joint",
     "Robot",

@@ -78,10 +78,13 @@ def _base(options: argparse.Namespace) -> int:
         print(json.dumps({"robot": model.robot.name, "parameters": parameters}, indent=2))
         return 0
     width = max(len(name) for name, _, _ in rows)
-    print(f"{model.robot.name}: {model.robot.n} joints, {len(model.parameter_names)} standard parameters, {len(rows)} base parameters")
+    counts = f"{len(model.parameter_names)} standard parameters, {len(rows)} base parameters"
+    print(f"{model.robot.name}: {model.robot.n} joints, {counts}")
     print(f"\n{'name':<{width}}  {'nominal':>12}  regroups")
     for name, formula, value in rows:
         print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
+    if base.defect > 1e-9:
+        print(f"\nNote: angles of this robot look rounded; the base parameters reproduce its torque to {base.defect:.1e}.")
     return 0
 
 

@@ -36,7 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE = Path(__file__).parent
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _entries: list[Entry[..., Any]] = []
 _lock = threading.RLock()
 
@@ -44,7 +44,7 @@ _lock = threading.RLock()
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Declare an inner kernel: callable from other kernels, compiled together with them."""
     _must_live_in_kernels(function)
-    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
+    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, forceinline=True)(function)
     return dispatcher
 
 
@@ -56,6 +56,12 @@ def entry(signature: Any) -> Callable[[Callable[P, R]], Entry[P, R]]:
         return Entry(function, signature)
 
     return declare
+
+
+def record_type(record: type, *fields: Any) -> Any:
+    """The Numba type of a NamedTuple whose fields have the given Numba types, for signatures."""
+    make: Any = numba.types.NamedTuple
+    return make(fields, record)
 
 
 class Entry(Generic[P, R]):
@@ -71,6 +77,7 @@ class Entry(Generic[P, R]):
         _entries.append(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the compiled function."""
         return (self._compiled or self.compile())(*args, **kwargs)
 
     def compile(self) -> Callable[P, R]:
@@ -147,12 +154,12 @@ def cache_folder() -> Path | None:
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
     """Numba reads its cache folder from a global; set it for our functions only."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def _must_live_in_kernels(function: Callable[..., Any]) -> None:

@@ -10,7 +10,7 @@ class InputError(ValueError):
     """Something given from outside is wrong; the message names it, what was expected and what was found."""
 
 
-class InfeasibleModel(ArithmeticError):
+class InfeasibleError(ArithmeticError):
     """The parameters describe no machine that could move: the inertia matrix is not positive definite."""
 
 

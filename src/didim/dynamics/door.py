@@ -22,7 +22,7 @@ def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) ->
     if rows is not None and array.shape[0] != rows:
         raise InputError(f"{name} must have as many rows as q ({rows}), found {array.shape[0]}.")
     _refuse_non_finite(array, name)
-    return np.array(array, dtype=np.float64, order="C")
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 
 def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
@@ -48,8 +48,8 @@ def _numeric(value: ArrayLike, name: str) -> Array:
 
 
 def _refuse_non_finite(array: Array, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
         row, column = bad[0]
         raise InputError(
             f"{name} must be finite; sample {row}, column {column} is {array[row, column]} ({len(bad)} such values in all)."

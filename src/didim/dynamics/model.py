@@ -6,18 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.dynamics.base.regrouping import Regrouping, regroup
+from didim.dynamics.base import Regrouping, regroup
+from didim.dynamics.base.numerical import random_regressor
 from didim.dynamics.door import samples, vector
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch
-from didim.dynamics.kernels.tree import Tree, Values
+from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout, layout_of, tree_of
-from didim.errors import InfeasibleModel, InputError
+from didim.errors import InfeasibleError, InputError
 from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -30,11 +32,19 @@ class TorqueModel(ABC):
     single sample. `slip` (N, c) is each contact's Coulomb torque over its limit, by default the sign of its velocity.
     """
 
-    robot: Robot
-    layout: Layout
-    """Names and meaning of the standard parameters."""
-    tree: Tree
-    """The geometry as the kernels read it."""
+    if TYPE_CHECKING:  # declared for the reader; each model has them as fields or cached properties
+
+        @property
+        def robot(self) -> Robot:
+            """What the machine is."""
+
+        @property
+        def layout(self) -> Layout:
+            """Names and meaning of the standard parameters."""
+
+        @property
+        def tree(self) -> Tree:
+            """The geometry as the kernels read it."""
 
     @property
     @abstractmethod
@@ -72,7 +82,7 @@ class TorqueModel(ABC):
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ parameters."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         W = np.zeros((q_.shape[0], self.robot.n, len(self.parameter_names)))
-        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, W)
+        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
         return W
 
     def inverse_dynamics(
@@ -81,18 +91,18 @@ class TorqueModel(ABC):
         """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         tau = np.empty_like(q_)
-        inverse_dynamics_batch(self.tree, self.values(parameters), q_, dq_, ddq_, slip_, tau)
+        inverse_dynamics_batch(self.tree, self.values(parameters), q_, dq_, ddq_, slip_, self._work(), tau)
         return tau
 
     def direct_dynamics(
         self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, parameters: ArrayLike, slip: ArrayLike | None = None
     ) -> Array:
-        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleModel` where M is not positive definite."""
+        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not positive definite."""
         q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
         ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
-        failed = direct_dynamics_batch(self.tree, self.values(parameters), q_, dq_, tau_, slip_, ddq, joint)
+        failed = direct_dynamics_batch(self.tree, self.values(parameters), q_, dq_, tau_, slip_, self._work(), ddq, joint)
         if failed >= 0:
-            raise InfeasibleModel(
+            raise InfeasibleError(
                 f"The inertia matrix is not positive definite at sample {failed}, joint {joint[0] + 1} "
                 f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that could move."
             )
@@ -102,8 +112,11 @@ class TorqueModel(ABC):
         """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included."""
         q_ = samples(q, "q", self.robot.n)
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
-        inertia_matrix_batch(self.tree, self.values(parameters), q_, M)
+        inertia_matrix_batch(self.tree, self.values(parameters), q_, self._work(), M)
         return M
+
+    def _work(self) -> Work:
+        return allocate(self.robot.n, len(self.contacts))
 
     def _motion(
         self, q: ArrayLike, dq: ArrayLike, third: ArrayLike, slip: ArrayLike | None, name: str
@@ -119,7 +132,9 @@ class TorqueModel(ABC):
             return q_, dq_, third_, np.zeros((rows, 0))
         slip_ = samples(slip, "slip", c, rows)
         if np.any(np.abs(slip_) > 1 + 1e-9):
-            raise InputError(f"slip must lie between -1 and 1, found {slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}.")
+            raise InputError(
+                f"slip must lie between -1 and 1, found {slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}."
+            )
         return q_, dq_, third_, slip_
 
 
@@ -145,22 +160,27 @@ class DynamicModel(TorqueModel):
 
     @cached_property
     def layout(self) -> Layout:
+        """Names and meaning of the standard parameters."""
         return layout_of(self.robot, self.effects)
 
     @cached_property
     def tree(self) -> Tree:
+        """The geometry as the kernels read it."""
         return tree_of(self.robot)
 
     @cached_property
     def columns(self) -> Columns:
+        """Where the kernels put each standard parameter's column."""
         return self.layout.columns()
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
+        """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that regroups others ends in R."""
         return self.layout.names
 
     @property
     def nominal(self) -> Array:
+        """(p,) values in the robot's description, nan where it gives none."""
         return self.layout.nominal.copy()
 
     def standard(self, parameters: ArrayLike) -> Array:
@@ -170,7 +190,7 @@ class DynamicModel(TorqueModel):
     @cached_property
     def base(self) -> BaseModel:
         """The same model over its base parameters (4)-(6)."""
-        return BaseModel(self, regroup(self.robot, self.tree, self.layout))
+        return BaseModel(self, regroup(self.robot, self.layout))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,10 +206,12 @@ class BaseModel(TorqueModel):
 
     @property
     def robot(self) -> Robot:
+        """What the machine is."""
         return self.full.robot
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
+        """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that regroups others ends in R."""
         return self.regrouping.names
 
     @property
@@ -207,6 +229,11 @@ class BaseModel(TorqueModel):
         """(p, b): phi = lift @ beta, one of the many standard vectors with the same torque; matrix @ lift = I."""
         return self.regrouping.lift.copy()
 
+    @cached_property
+    def defect(self) -> float:
+        """What the base parameters leave of the torque, relative: rounding error, or that of angles printed with few digits."""
+        return self.regrouping.defect(random_regressor(self.tree, self.layout))
+
     @property
     def nominal(self) -> Array:
         """(b,) matrix @ phi; nan where a regrouped value is unknown."""
@@ -220,12 +247,15 @@ class BaseModel(TorqueModel):
 
     @property
     def layout(self) -> Layout:
+        """Names and meaning of the standard parameters."""
         return self.full.layout
 
     @property
     def tree(self) -> Tree:
+        """The geometry as the kernels read it."""
         return self.full.tree
 
     @cached_property
     def columns(self) -> Columns:
+        """Where the kernels put each standard parameter's column."""
         return self.layout.columns(self.regrouping.kept)

@@ -33,10 +33,12 @@ class Drive:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise InputError(f"The gear matrix must be square, found shape {shape}.")
         if not np.all(np.isfinite(self.gear)) or np.linalg.matrix_rank(self.gear) < shape[0]:
-            raise InputError(f"The gear matrix must be finite and invertible, found {self.gear!r}.")
+            raise InputError(f"The gear matrix must be finite and invertible, found {np.asarray(self.gear).tolist()}.")
         for label, values in (("current_gain", self.current_gain), ("torque_constant", self.torque_constant)):
             if values is not None and (np.shape(values) != shape[:1] or not np.all(np.isfinite(values)) or np.any(values == 0)):
-                raise InputError(f"{label} must hold {shape[0]} finite numbers other than zero, found {values!r}.")
+                raise InputError(
+                    f"{label} must hold {shape[0]} finite numbers other than zero, found {np.asarray(values).tolist()}."
+                )
 
     @property
     def gain(self) -> Array | None:

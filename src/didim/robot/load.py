@@ -41,5 +41,9 @@ def load_robot(source: str | PathLike[str]) -> Robot:
         raise InputError(f"{path}: no such file.")
     try:
         return reader(path)
+    except InputError as problem:
+        if path.name in str(problem):
+            raise
+        raise InputError(f"{path.name}: {problem}") from None
     except OSError as problem:
         raise InputError(f"{path}: cannot be read: {problem.strerror}.") from None

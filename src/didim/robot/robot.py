@@ -82,7 +82,7 @@ class Robot:
             raise InputError(f"Robot {self.name!r} has no joint that moves.")
         if np.shape(self.gravity) != (3,) or not np.all(np.isfinite(self.gravity)):
             raise InputError(
-                f"Robot {self.name!r}: gravity must be three finite numbers in m/s^2, found {self.gravity!r}."
+                f"Robot {self.name!r}: gravity must be 3 finite numbers in m/s^2, found {np.asarray(self.gravity).tolist()}."
             )
         names = [joint.name for joint in self.joints]
         for name in names:
@@ -96,6 +96,9 @@ class Robot:
             raise InputError(
                 f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the robot has {self.n}."
             )
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, {self.n} joints: {', '.join(self.joint_names)})"
 
     @property
     def n(self) -> int:
@@ -142,11 +145,11 @@ def _check_joint(joint: Joint, index: int, where: str) -> None:
             f"{where}: its parent must come before it in the list (no loop in the tree), found parent {joint.parent}."
         )
     if joint.rotation.shape != (3, 3) or not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), atol=1e-9):
-        raise InputError(f"{where}: rotation must be an orthonormal 3 x 3 matrix, found {joint.rotation!r}.")
+        raise InputError(f"{where}: rotation must be an orthonormal 3 x 3 matrix, found {np.asarray(joint.rotation).tolist()}.")
     if np.linalg.det(joint.rotation) < 0:
         raise InputError(f"{where}: rotation must be right-handed, found a reflection.")
     if joint.translation.shape != (3,) or not np.all(np.isfinite(joint.translation)):
-        raise InputError(f"{where}: translation must be three finite numbers, found {joint.translation!r}.")
+        raise InputError(f"{where}: translation must be three finite numbers, found {np.asarray(joint.translation).tolist()}.")
     lower, upper = joint.position_limits
     if not lower < upper:
         raise InputError(f"{where}: the lower position limit must be below the upper, found [{lower}, {upper}].")
@@ -155,7 +158,7 @@ def _check_joint(joint: Joint, index: int, where: str) -> None:
             raise InputError(f"{where}: the {label} limit must be positive, found {limit}.")
     if joint.link.shape != (len(LINK),) or np.any(np.isinf(joint.link)):
         raise InputError(
-            f"{where}: link must hold {len(LINK)} numbers (nan where unknown), found {joint.link!r}."
+            f"{where}: link must hold {len(LINK)} numbers (nan where unknown), found {np.asarray(joint.link).tolist()}."
         )
     if joint.link[-1] < 0:
         raise InputError(f"{where}: the mass must not be negative, found {joint.link[-1]}.")

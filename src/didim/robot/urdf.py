@@ -9,6 +9,7 @@ from __future__ import annotations
 import xml.parsers.expat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,12 +33,13 @@ def read_urdf(path: Path) -> Robot:
     root = _parse(path.read_bytes(), path.name)
     links = _named(root, "link", path.name)
     joints = _named(root, "joint", path.name)
-    bodies, children = [], {}
+    bodies: list[Body] = []
+    moved_by: dict[str, str] = {}
     for name, joint in _in_order(joints, links, path.name):
         where = f"{path.name}, joint {name!r}"
         child = _link_of(joint, "child", where)
-        bodies.append(_body(joint, name, links[child], children.get(_link_of(joint, "parent", where)), where))
-        children[child] = name
+        bodies.append(_body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", where)), where))
+        moved_by[child] = name
     assembled = assemble(bodies, path.name)
     for joint_ in assembled:
         _check_link(joint_, path.name)
@@ -146,7 +148,7 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
     )
 
 
-def _limits(limit: Element | None, kind: str, where: str) -> dict[str, object]:
+def _limits(limit: Element | None, kind: str, where: str) -> dict[str, Any]:
     """Limits of a joint; what is absent or zero counts as unlimited, since zero is what generators write for unknown."""
     lower = float(_numbers(limit, "lower", (0.0,), where)[0])
     upper = float(_numbers(limit, "upper", (0.0,), where)[0])

@@ -1,1 +1,51 @@
-"""Base parameters (4)-(6): by the closed-form rules of Gautier and Khalil, and numerically by QR."""
+"""Base parameters (4)-(6): by the closed-form rules of Gautier and Khalil, and numerically by QR.
+
+QR always decides which parameters are kept. Where the rules keep the same, which is nearly always, their exact coefficients are
+taken; where special geometry lets QR regroup more than the published rules know of, the coefficients are QR's too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from didim.dynamics.base.numerical import TOLERANCE, random_regressor, regroup_by_qr
+from didim.dynamics.base.regrouping import Regrouping
+from didim.dynamics.base.rules import regroup_by_rules
+from didim.dynamics.layout import Layout, tree_of
+from didim.robot.robot import Joint, Robot
+
+__all__ = ["Regrouping", "regroup", "regroup_by_qr", "regroup_by_rules"]
+
+QUARTER_TURN = 3e-5
+"""A rotation this close (rad) to quarter turns is meant as such: files print 1.5708 for pi/2."""
+
+MICROMETRE = 1e-6
+"""A coordinate below this (m) is meant as zero: drawing programs print 3.2e-17."""
+
+
+def regroup(robot: Robot, layout: Layout) -> Regrouping:
+    """The base parameters of a model, for the geometry that the description means (see `unrounded`)."""
+    meant = unrounded(robot)
+    tree = tree_of(meant)
+    numerical = regroup_by_qr(tree, layout)
+    closed_form = regroup_by_rules(meant, layout)
+    same = closed_form.kept == numerical.kept and closed_form.defect(random_regressor(tree, layout)) < TOLERANCE
+    return closed_form if same else numerical
+
+
+def unrounded(robot: Robot) -> Robot:
+    """The robot without the rounding of its file.
+
+    A parameter that only the rounding of an angle tells from others can never be identified; it is regrouped as if the
+    angle were exact, and the torque is then reproduced to that rounding.
+    """
+    return replace(robot, joints=tuple(_unrounded(joint) for joint in robot.joints))
+
+
+def _unrounded(joint: Joint) -> Joint:
+    quarter = np.round(joint.rotation)
+    turned = np.abs(joint.rotation - quarter).max() < QUARTER_TURN
+    shift = np.where(np.abs(joint.translation) < MICROMETRE, 0.0, joint.translation)
+    return replace(joint, rotation=quarter if turned else joint.rotation, translation=shift)

@@ -12,12 +12,12 @@ from scipy.linalg import solve_triangular
 
 from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.kernels.regressor import regressor_batch
-from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.kernels.tree import Tree, allocate
 from didim.dynamics.layout import Layout
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-8
+TOLERANCE = 1e-9
 """A column is dependent where the part of it that is orthogonal to the kept ones is below this fraction of it."""
 
 NOISE = 1e-13
@@ -46,7 +46,7 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     q[:, tree.prismatic == 1] /= np.pi
     dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
     W = np.zeros((N, n, p))
-    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), W)
+    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), W)
     return W.reshape(N * n, p)
 
 

@@ -1,12 +1,10 @@
 """What a set of base parameters is: some standard parameters are kept, the others are regrouped with them or have no effect.
 
-The rules and the QR method both end here. Where they agree, which is nearly always, the exact coefficients of the rules are
-taken; where special geometry lets QR regroup more than the published rules know of, QR decides.
+The rules and the QR method both end here.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,13 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.kernels.tree import Tree
-from didim.dynamics.layout import Layout
-from didim.robot.robot import Robot
-
 Array = NDArray[np.float64]
-
-log = logging.getLogger("didim")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +29,11 @@ class Regrouping:
     method: str
     """"rules" or "qr"."""
 
+    def defect(self, W: Array) -> float:
+        """The largest part of a column of W (rows, p) that the kept columns do not reproduce, over the largest column."""
+        rest = W - W[:, list(self.kept)] @ self.matrix
+        return float(np.linalg.norm(rest, axis=0).max() / np.linalg.norm(W, axis=0).max())
+
     @property
     def lift(self) -> Array:
         """(p, b): phi = lift @ beta sets the kept parameters and leaves all others at zero."""
@@ -49,7 +46,7 @@ def regrouping(kept: Sequence[int], matrix: Array, standard: Sequence[str], meth
     """A regrouping with its names and formulas, from the kept columns and the (b, p) matrix."""
     names, formulas = [], {}
     for column, row in zip(kept, matrix, strict=True):
-        terms = [column, *(k for k in np.flatnonzero(row) if k != column)]
+        terms = [column, *(int(k) for k in np.flatnonzero(row) if k != column)]
         name = standard[column] + ("R" if len(terms) > 1 else "")
         names.append(name)
         formulas[name] = " ".join(_term(row[k], standard[k], first=k == column) for k in terms)
@@ -60,21 +57,3 @@ def _term(coefficient: float, name: str, first: bool) -> str:
     size = "" if np.isclose(abs(coefficient), 1.0, rtol=1e-9, atol=0) else f"{abs(coefficient):.6g}*"
     sign = "-" if coefficient < 0 else "+"
     return f"{size}{name}" if first else f"{sign} {size}{name}"
-
-
-def regroup(robot: Robot, tree: Tree, layout: Layout) -> Regrouping:
-    """The base parameters of a model: QR always, the rules' exact coefficients where the two agree."""
-    from didim.dynamics.base.numerical import regroup_by_qr
-    from didim.dynamics.base.rules import regroup_by_rules
-
-    numerical = regroup_by_qr(tree, layout)
-    closed_form = regroup_by_rules(robot, layout)
-    if agree(closed_form, numerical):
-        return closed_form
-    log.info("robot %s: QR regroups otherwise than the closed-form rules; QR is used", robot.name)
-    return numerical
-
-
-def agree(one: Regrouping, other: Regrouping) -> bool:
-    """Whether two regroupings keep the same parameters with the same coefficients, so that their W span the same space."""
-    return one.kept == other.kept and np.allclose(one.matrix, other.matrix, rtol=1e-6, atol=1e-8)

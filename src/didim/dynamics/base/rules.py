@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _XX, _XY, _XZ, _YY, _YZ, _ZZ, _MX, _MY, _MZ, _M = range(len(LINK))
 _EXACT = 1e-9
-"""Below this, a component of a unit vector is zero: files print angles with some ten digits."""
+"""Below this, the cosine of an angle or a length in m is zero."""
 
 
 def regroup_by_rules(robot: Robot, layout: Layout) -> Regrouping:
@@ -70,7 +70,7 @@ class _Table:
     def result(self) -> Regrouping:
         kept = np.flatnonzero(np.any(self.rows != 0.0, axis=1))
         rows = self.rows[kept]
-        rows[np.abs(rows) < _EXACT * np.abs(rows).max(axis=0)] = 0.0
+        rows[np.abs(rows) < 1e-13 * np.abs(rows).max(axis=0)] = 0.0
         return regrouping(kept.tolist(), rows, self.layout.names, "rules")
 
 
@@ -112,7 +112,7 @@ def _path(robot: Robot, j: int) -> _Path:
         if revolute and r1 is None:
             r1, r1_origin, first_orthogonal = z, p, True
         elif revolute and r1 is not None:
-            first_orthogonal = turns_parallel and abs(z @ r1) < _EXACT
+            first_orthogonal = turns_parallel and bool(abs(z @ r1) < _EXACT)
             turns_parallel = turns_parallel and _parallel(z, r1)
         if r1 is not None:
             on_line = on_line and _parallel(z, r1) and bool(np.linalg.norm(np.cross(p - r1_origin, r1)) < _EXACT)

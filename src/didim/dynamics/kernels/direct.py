@@ -13,8 +13,8 @@ from numba import float64, int64, void
 
 from didim.compiled import entry, kernel
 from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
-from didim.dynamics.kernels.tree import Tree, Values, Work, allocate, move, place, tree_type, values_type
-from didim.dynamics.kernels.vectors import add, cross, dot, first_moment, get, out_of, scale
+from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, values_type, work_type
+from didim.dynamics.kernels.vectors import add, cross, dot, first_moment, get, inertia_times, out_of, scale
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
@@ -22,24 +22,20 @@ _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 @kernel
 def carry_to_parent(tree: Tree, i: int, work: Work) -> None:
     """Add the composite body of link i to that of its parent: J' = R J R' + 2 (P.S) 1 - P S' - S P', S = R MS + M P / 2."""
-    p = tree.parent[i]
-    own, sum_ = work.composite[i], work.composite[p]
-    P = get(work.P, i)
-    S = add(out_of(work.R, i, first_moment(work.composite, i)), scale(0.5 * own[9], P))
+    body, R, p = work.composite, work.R, tree.parent[i]
+    mass, P = body[i, 9], get(work.P, i)
+    S = add(out_of(R, i, first_moment(body, i)), scale(0.5 * mass, P))
     double = 2.0 * dot(P, S)
     column = 0
     for a in range(3):
-        x, y, z = work.R[i, a, 0], work.R[i, a, 1], work.R[i, a, 2]
-        Jx = own[0] * x + own[1] * y + own[2] * z
-        Jy = own[1] * x + own[3] * y + own[4] * z
-        Jz = own[2] * x + own[4] * y + own[5] * z
+        J = inertia_times(body, i, (R[i, a, 0], R[i, a, 1], R[i, a, 2]))
         for b in range(a, 3):
-            turned = work.R[i, b, 0] * Jx + work.R[i, b, 1] * Jy + work.R[i, b, 2] * Jz
-            sum_[column] += turned - P[a] * S[b] - S[a] * P[b] + (double if a == b else 0.0)
+            turned = dot((R[i, b, 0], R[i, b, 1], R[i, b, 2]), J)
+            body[p, column] += turned - P[a] * S[b] - S[a] * P[b] + (double if a == b else 0.0)
             column += 1
     for k in range(3):
-        sum_[6 + k] += S[k] + 0.5 * own[9] * P[k]
-    sum_[9] += own[9]
+        body[p, 6 + k] += S[k] + 0.5 * mass * P[k]
+    body[p, 9] += mass
 
 
 @kernel
@@ -52,11 +48,11 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
         for k in range(n):
             work.M[i, k] = values.armature[i, k]
     for i in range(n - 1, -1, -1):
-        body = work.composite[i]
+        body = work.composite
         if tree.prismatic[i]:
-            f, m = (0.0, 0.0, body[9]), (body[7], -body[6], 0.0)
+            f, m = (0.0, 0.0, body[i, 9]), (body[i, 7], -body[i, 6], 0.0)
         else:
-            f, m = (-body[7], body[6], 0.0), (body[2], body[4], body[5])
+            f, m = (-body[i, 7], body[i, 6], 0.0), (body[i, 2], body[i, 4], body[i, 5])
         work.M[i, i] += f[2] if tree.prismatic[i] else m[2]
         k, j = i, tree.parent[i]
         while j >= 0:
@@ -72,34 +68,41 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
 
 @kernel
 def factor(M: Any) -> int:
-    """Cholesky M = L L' in the lower triangle, in place; -1 on success, else the first joint whose pivot is not positive."""
+    """Cholesky M = L L', in place: L below the diagonal, 1/L_jj on it; -1 on success, else the first joint that fails."""
     n = M.shape[0]
     for j in range(n):
-        given = M[j, j]
-        for k in range(j):
-            M[j, j] -= M[j, k] * M[j, k]
-        if not M[j, j] > 1e-14 * abs(given):
+        pivot = M[j, j] - products(M, j, M, j, j)
+        if not pivot > 1e-14 * abs(M[j, j]):
             return j
-        M[j, j] = np.sqrt(M[j, j])
+        M[j, j] = 1.0 / np.sqrt(pivot)
         for i in range(j + 1, n):
-            for k in range(j):
-                M[i, j] -= M[i, k] * M[j, k]
-            M[i, j] /= M[j, j]
+            M[i, j] = (M[i, j] - products(M, i, M, j, j)) * M[j, j]
     return -1
 
 
 @kernel
 def solve(L: Any, x: Any) -> None:
-    """x <- (L L')^-1 x, in place."""
+    """x <- (L L')^-1 x, in place, with L as `factor` leaves it."""
     n = x.size
     for i in range(n):
+        known = 0.0
         for k in range(i):
-            x[i] -= L[i, k] * x[k]
-        x[i] /= L[i, i]
+            known += L[i, k] * x[k]
+        x[i] = (x[i] - known) * L[i, i]
     for i in range(n - 1, -1, -1):
+        known = 0.0
         for k in range(i + 1, n):
-            x[i] -= L[k, i] * x[k]
-        x[i] /= L[i, i]
+            known += L[k, i] * x[k]
+        x[i] = (x[i] - known) * L[i, i]
+
+
+@kernel
+def products(A: Any, i: int, B: Any, j: int, count: int) -> float:
+    """Sum of A[i, k] B[j, k] over the first `count` columns."""
+    total = 0.0
+    for k in range(count):
+        total += A[i, k] * B[j, k]
+    return total
 
 
 @kernel
@@ -113,9 +116,7 @@ def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
 
 
 @kernel
-def direct_dynamics(
-    tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any
-) -> int:
+def direct_dynamics(tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any) -> int:
     """ddq (n,) of eq. 21, one sample; leaves the factor of M in work.M and returns the status of `factor`."""
     place(tree, q, work)
     inertia_matrix(tree, values, work)
@@ -129,22 +130,22 @@ def direct_dynamics(
     return failed
 
 
-@entry(void(tree_type, values_type, _matrix, _cube))
-def inertia_matrix_batch(tree: Tree, values: Values, q: Any, M: Any) -> None:
+@entry(void(tree_type, values_type, _matrix, work_type, _cube))
+def inertia_matrix_batch(tree: Tree, values: Values, q: Any, work: Work, M: Any) -> None:
     """`inertia_matrix` over the rows of q (N, n), into M (N, n, n)."""
-    work = allocate(q.shape[1])
     for k in range(q.shape[0]):
         place(tree, q[k], work)
         inertia_matrix(tree, values, work)
-        M[k] = work.M
+        for i in range(q.shape[1]):
+            for j in range(q.shape[1]):
+                M[k, i, j] = work.M[i, j]
 
 
-@entry(int64(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, _matrix, int64[::1]))
+@entry(int64(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1]))
 def direct_dynamics_batch(
-    tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, ddq: Any, joint: Any
+    tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any, joint: Any
 ) -> int:
-    """`direct_dynamics` over the rows, into ddq (N, n); -1, or the first sample that failed, its joint in joint[0]."""
-    work = allocate(q.shape[1])
+    """`direct_dynamics` over the rows, into ddq (N, n); -1, or the first sample that failed, and joint[0] its joint."""
     for k in range(q.shape[0]):
         joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
         if joint[0] >= 0:

@@ -7,8 +7,8 @@ from typing import Any
 from numba import float64, void
 
 from didim.compiled import entry, kernel
-from didim.dynamics.kernels.tree import Tree, Values, Work, allocate, move, place, tree_type, values_type
-from didim.dynamics.kernels.vectors import add, cross, first_moment, get, inertia_times, out_of, put, scale
+from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, values_type, work_type
+from didim.dynamics.kernels.vectors import add, cross, first_moment, get, inertia_times, out_of, put, row_times, scale
 
 _matrix = float64[:, ::1]
 
@@ -44,10 +44,8 @@ def add_dissipation(values: Values, dq: Any, tau: Any) -> None:
     """Viscous friction and offset: everything that depends on dq but is no Coulomb contact."""
     n = dq.size
     for i in range(n):
-        tau[i] += values.offset[i]
-        tau[i] += values.viscous_positive[i] * max(dq[i], 0.0) + values.viscous_negative[i] * min(dq[i], 0.0)
-        for k in range(n):
-            tau[i] += values.viscous[i, k] * dq[k]
+        forward, backward = values.viscous_positive[i] * max(dq[i], 0.0), values.viscous_negative[i] * min(dq[i], 0.0)
+        tau[i] += values.offset[i] + forward + backward + row_times(values.viscous, i, dq)
 
 
 @kernel
@@ -60,9 +58,7 @@ def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
 
 
 @kernel
-def inverse_dynamics(
-    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
-) -> None:
+def inverse_dynamics(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any) -> None:
     """tau (n,) = M(q) ddq + N(q, dq), eq. 1, one sample."""
     place(tree, q, work)
     move(tree, dq, ddq, work)
@@ -70,15 +66,11 @@ def inverse_dynamics(
     add_dissipation(values, dq, tau)
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):
-        for k in range(ddq.size):
-            tau[i] += values.armature[i, k] * ddq[k]
+        tau[i] += row_times(values.armature, i, ddq)
 
 
-@entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, _matrix))
-def inverse_dynamics_batch(
-    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, tau: Any
-) -> None:
+@entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix))
+def inverse_dynamics_batch(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any) -> None:
     """`inverse_dynamics` over the rows of q, dq, ddq (N, n) and slip (N, c), into tau (N, n)."""
-    work = allocate(q.shape[1])
     for k in range(q.shape[0]):
         inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])

@@ -1,10 +1,9 @@
 """The regressor IDM of (2) and (4): what one unit of each parameter adds to each joint's torque.
 
 A unit motion of joint j carries link i with the twist (a, l), angular and linear, seen in frame i. The torque at j of
-link i is its power, l.f + a.n, linear in the link's ten parameters:
-    M:  l . dv
-    MS: a . (MS x dv) + l . (dw x MS + w x (w x MS))  =  MS . (dv x a + l x dw + (l x w) x w)
-    J:  a . J dw + (a x w) . J w
+link i is its power, a.n + l.f, and the wrench is linear in the link's ten parameters:
+    n = J dw + w x J w + MS x dv        one 3-vector for each of XX XY XZ YY YZ ZZ
+    f = M dv + U MS,  U = [dw] + [w][w]   its rows U0 U1 U2
 All other effects are entries (row, column, source, weight): column += weight * source, see `didim.dynamics.layout`.
 """
 
@@ -12,12 +11,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numba import float64, int64, types, void
+from numba import float64, int64, void
 
-from didim.compiled import entry, kernel
-from didim.dynamics.kernels.tree import Tree, Work, allocate, move, place, tree_type
-from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into
+from didim.compiled import entry, kernel, record_type
+from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
+from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
 
 
 class Columns(NamedTuple):
@@ -30,7 +28,7 @@ class Columns(NamedTuple):
     weight: Any  # (e,)
 
 
-columns_type = types.NamedTuple((int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1]), Columns)
+columns_type = record_type(Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1])
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 
@@ -65,38 +63,64 @@ def fill_sources(dq: Any, ddq: Any, slip: Any, sources: Any) -> None:
 
 
 @kernel
+def seen(twists: Any, i: int, j: int) -> Vector:
+    """Joint j's motion in frame i, from a table (n, n, 3)."""
+    return (twists[i, j, 0], twists[i, j, 1], twists[i, j, 2])
+
+
+@kernel
+def see(twists: Any, i: int, j: int, a: Vector) -> None:
+    """Write joint j's motion in frame i."""
+    for k in range(3):
+        twists[i, j, k] = a[k]
+
+
+@kernel
 def fill_twists(tree: Tree, work: Work) -> None:
     """Twist of every ancestor joint j (and of i itself) in frame i, at the placement held in `work`."""
     for i in range(tree.parent.size):
         p = tree.parent[i]
         j = p
         while j >= 0:
-            a, l = get(work.turn[p], j), get(work.slide[p], j)
-            a_i, l_i = into(work.R, i, a), into(work.R, i, add(l, cross(a, get(work.P, i))))
-            for k in range(3):
-                work.turn[i, j, k] = a_i[k]
-                work.slide[i, j, k] = l_i[k]
+            a, l = seen(work.turn, p, j), seen(work.slide, p, j)
+            see(work.turn, i, j, into(work.R, i, a))
+            see(work.slide, i, j, into(work.R, i, add(l, cross(a, get(work.P, i)))))
             j = tree.parent[j]
-        for k in range(3):
-            work.turn[i, i, k] = 0.0
-            work.slide[i, i, k] = 0.0
-        work.turn[i, i, 2] = 1.0 - tree.prismatic[i]
-        work.slide[i, i, 2] = 1.0 * tree.prismatic[i]
+        slides = 1.0 * tree.prismatic[i]
+        see(work.turn, i, i, (0.0, 0.0, 1.0 - slides))
+        see(work.slide, i, i, (0.0, 0.0, slides))
 
 
 @kernel
-def link_coefficients(a: Vector, l: Vector, w: Vector, dw: Vector, dv: Vector, out: Any) -> None:
-    """The ten coefficients of one link in one joint's torque, in the order XX XY XZ YY YZ ZZ MX MY MZ M."""
-    b = cross(a, w)
-    out[0] = a[0] * dw[0] + b[0] * w[0]
-    out[1] = a[0] * dw[1] + a[1] * dw[0] + b[0] * w[1] + b[1] * w[0]
-    out[2] = a[0] * dw[2] + a[2] * dw[0] + b[0] * w[2] + b[2] * w[0]
-    out[3] = a[1] * dw[1] + b[1] * w[1]
-    out[4] = a[1] * dw[2] + a[2] * dw[1] + b[1] * w[2] + b[2] * w[1]
-    out[5] = a[2] * dw[2] + b[2] * w[2]
-    S = add(cross(dv, a), add(cross(l, dw), cross(cross(l, w), w)))
-    out[6], out[7], out[8] = S[0], S[1], S[2]
-    out[9] = dot(l, dv)
+def write(W: Any, j: int, column: int, value: float) -> None:
+    """W[j, column] = value, unless the column is left out."""
+    if column >= 0:
+        W[j, column] = value
+
+
+@kernel
+def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> None:
+    """The ten coefficients of link i in the torque of every joint j that carries it."""
+    w, dw, dv, at = get(work.w, i), get(work.dw, i), get(work.dv, i), columns.link
+    xx, yy, zz, xy, xz, yz = w[0] * w[0], w[1] * w[1], w[2] * w[2], w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    XX, XY, XZ = (dw[0], xz, -xy), (dw[1] - xz, dw[0] + yz, xx - yy), (dw[2] + xy, zz - xx, dw[0] - yz)
+    YY, YZ, ZZ = (-yz, dw[1], xy), (yy - zz, dw[2] - xy, dw[1] + xz), (yz, -xz, dw[2])
+    U0, U1, U2 = (-yy - zz, xy - dw[2], xz + dw[1]), (xy + dw[2], -xx - zz, yz - dw[0]), (xz - dw[1], yz + dw[0], -xx - yy)
+    j = i
+    while j >= 0:
+        a, l = seen(work.turn, i, j), seen(work.slide, i, j)
+        MS = add(cross(dv, a), add(scale(l[0], U0), add(scale(l[1], U1), scale(l[2], U2))))
+        write(W, j, at[i, 0], dot(a, XX))
+        write(W, j, at[i, 1], dot(a, XY))
+        write(W, j, at[i, 2], dot(a, XZ))
+        write(W, j, at[i, 3], dot(a, YY))
+        write(W, j, at[i, 4], dot(a, YZ))
+        write(W, j, at[i, 5], dot(a, ZZ))
+        write(W, j, at[i, 6], MS[0])
+        write(W, j, at[i, 7], MS[1])
+        write(W, j, at[i, 8], MS[2])
+        write(W, j, at[i, 9], dot(l, dv))
+        j = tree.parent[j]
 
 
 @kernel
@@ -108,8 +132,6 @@ def regressor(
     ddq: Any,
     slip: Any,
     work: Work,
-    sources: Any,
-    ten: Any,
     W: Any,
 ) -> None:
     """IDM (n, p) of one sample into W, which must hold zeros."""
@@ -117,25 +139,15 @@ def regressor(
     move(tree, dq, ddq, work)
     fill_twists(tree, work)
     for i in range(q.size):
-        w, dw, dv = get(work.w, i), get(work.dw, i), get(work.dv, i)
-        j = i
-        while j >= 0:
-            link_coefficients(get(work.turn[i], j), get(work.slide[i], j), w, dw, dv, ten)
-            for k in range(10):
-                if columns.link[i, k] >= 0:
-                    W[j, columns.link[i, k]] = ten[k]
-            j = tree.parent[j]
-    fill_sources(dq, ddq, slip, sources)
+        link_columns(tree, columns, i, work, W)
+    fill_sources(dq, ddq, slip, work.sources)
     for e in range(columns.row.size):
         if columns.column[e] >= 0:
-            W[columns.row[e], columns.column[e]] += columns.weight[e] * sources[columns.source[e]]
+            W[columns.row[e], columns.column[e]] += columns.weight[e] * work.sources[columns.source[e]]
 
 
-@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, _cube))
-def regressor_batch(tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, W: Any) -> None:
+@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _cube))
+def regressor_batch(tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
     """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p), which must hold zeros."""
-    n, c = q.shape[1], slip.shape[1]
-    work = allocate(n)
-    sources, ten = np.zeros(4 * n + 3 * c + 1), np.zeros(10)
     for k in range(q.shape[0]):
-        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, sources, ten, W[k])
+        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W[k])

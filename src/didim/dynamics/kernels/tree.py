@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64, types
+from numba import float64, int64
 
-from didim.compiled import kernel
+from didim.compiled import kernel, record_type
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 
 
@@ -54,33 +54,19 @@ class Work(NamedTuple):
     slide: Any  # (n, n, 3) its linear part, at the origin of frame i
     M: Any  # (n, n)
     bias: Any  # (n,)
+    sources: Any  # (4 n + 3 c + 1,) signals that the effects are made of
 
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
-tree_type = types.NamedTuple((int64[::1], int64[::1], _cube, _matrix, _vector), Tree)
-values_type = types.NamedTuple(
-    (_matrix, _matrix, _matrix, _vector, _vector, _vector, _matrix, _vector, _vector),
-    Values,
-)
+tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector)
+work_type = record_type(Work, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector)
+values_type = record_type(Values, _matrix, _matrix, _matrix, _vector, _vector, _vector, _matrix, _vector, _vector)
 
 
-@kernel
-def allocate(n: int) -> Work:
-    """Scratch memory for a robot of n joints."""
-    return Work(
-        np.zeros((n, 3, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 3)),
-        np.zeros((n, 10)),
-        np.zeros((n, n, 3)),
-        np.zeros((n, n, 3)),
-        np.zeros((n, n)),
-        np.zeros(n),
-    )
+def allocate(n: int, c: int) -> Work:
+    """Scratch memory for a robot of n joints and c contacts; the kernels themselves allocate nothing."""
+    shapes = [(n, 3, 3), *[(n, 3)] * 6, (n, 10), (n, n, 3), (n, n, 3), (n, n), (n,), (4 * n + 3 * c + 1,)]
+    return Work(*(np.zeros(shape) for shape in shapes))
 
 
 @kernel

@@ -81,3 +81,12 @@ def inertia_times(link: Any, i: int, a: Vector) -> Vector:
 def first_moment(link: Any, i: int) -> Vector:
     """MS_i = [MX MY MZ] from row i of the (n, 10) inertial parameters."""
     return (link[i, 6], link[i, 7], link[i, 8])
+
+
+@kernel
+def row_times(A: Any, i: int, x: Any) -> float:
+    """Row i of the matrix A (n, n) times the vector x (n,)."""
+    total = 0.0
+    for k in range(x.size):
+        total += A[i, k] * x[k]
+    return total

@@ -1,0 +1,45 @@
+"""Draws the pictures of README and docs: `make pictures`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import didim
+
+IMAGES = Path(__file__).parent / "images"
+SHARES = {
+    "links: inertia, Coriolis, gravity": ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
+    "rotor": ("Ia",),
+    "viscous friction": ("Fv",),
+    "Coulomb friction": ("Fc",),
+}
+
+
+def torque_shares() -> None:
+    """What the torque of joint 2 of the TX40 is made of, along a smooth motion."""
+    model = didim.DynamicModel(didim.load_robot("tx40"))
+    t = np.linspace(0, 4, 2000)
+    rate = np.array([1.3, 1.7, 2.1, 1.5, 1.9, 2.3])
+    q = 0.9 * np.sin(t[:, None] * rate)
+    dq, ddq = 0.9 * rate * np.cos(t[:, None] * rate), -0.9 * rate**2 * np.sin(t[:, None] * rate)
+    contributions = model.regressor(q, dq, ddq)[:, 1] * model.nominal
+    stems = [name.rstrip("0123456789") for name in model.parameter_names]
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    axes.plot(t, contributions.sum(axis=1), color="black", linewidth=2, label="torque")
+    for label, members in SHARES.items():
+        axes.plot(t, contributions[:, [stem in members for stem in stems]].sum(axis=1), linewidth=1.3, label=label)
+    axes.set(xlabel="time, s", ylabel="torque, N.m", title="What is the torque of joint 2 of a TX40 made of?", xlim=(0, 4))
+    axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
+    axes.legend(fontsize=8, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, columnspacing=1.2)
+    figure.savefig(IMAGES / "torque_shares.png", dpi=110)
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    torque_shares()

@@ -1,0 +1,87 @@
+"""The cache of compiled kernels: an edit is seen, a read-only folder is survived, threads and processes agree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+import didim
+from didim import compiled
+
+SCRIPT = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+import numpy as np, didim
+assert "numba" not in sys.modules, "importing didim must stay light"
+model = didim.DynamicModel(didim.load_robot("emps"), [])
+x = np.ones(1)
+print("torque", model.inverse_dynamics(x, x, x, model.nominal)[0, 0])
+"""
+
+
+def run(package: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(package), "DIDIM_CACHE_DIR": str(cache)} | more
+    return subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
+    """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return twice its product."""
+    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
+    cache = tmp_path / "cache"
+    first = run(tmp_path, cache).stdout
+    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
+    assert "torque 95.1089" in first
+    again = run(tmp_path, cache).stdout
+    assert "compiling" not in again
+    assert "torque 95.1089" in again
+    vectors = tmp_path / "didim" / "dynamics" / "kernels" / "vectors.py"
+    source = vectors.read_text()
+    edited = source.replace("return (k * a[0], k * a[1], k * a[2])", "return (2 * k * a[0], 2 * k * a[1], 2 * k * a[2])")
+    assert edited != source
+    vectors.write_text(edited)
+    assert "torque 190.2178" in run(tmp_path, cache).stdout
+
+
+def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    result = run(Path(didim.__file__).parent.parent, blocked)
+    assert "torque 95.1089" in result.stdout
+    assert result.stderr.count("didim cannot write its cache") == 1
+    assert "DIDIM_CACHE_DIR" in result.stderr
+
+
+def test_kernels_must_live_where_the_hash_sees_them():
+    import pytest
+
+    with pytest.raises(TypeError, match="must live in a 'kernels' package"):
+        compiled.kernel(lambda x: x)
+    assert all("kernels" in path.parts for path in compiled.kernel_sources())
+    assert len(compiled.kernel_sources()) > 4
+
+
+def test_warm_reports_every_kernel():
+    seconds = compiled.warm()
+    assert {"regressor_batch", "inverse_dynamics_batch", "direct_dynamics_batch", "inertia_matrix_batch"} <= {
+        name.rsplit(".", 1)[1] for name in seconds
+    }
+
+
+def test_threads_give_bit_identical_results():
+    model = didim.DynamicModel(didim.load_robot("tx40"))
+    q, dq, ddq = np.random.default_rng(0).standard_normal((3, 2000, 6))
+    expected = model.regressor(q, dq, ddq)
+    found: list[np.ndarray] = []
+    threads = [threading.Thread(target=lambda: found.append(model.regressor(q, dq, ddq))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert all(np.array_equal(W, expected) for W in found)

@@ -1,0 +1,94 @@
+"""README and docs are true: every code block runs, every link leads somewhere, every equation has its function and test."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import didim
+from didim.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    return [text for language, text in BLOCK.findall(page.read_text()) if language in languages]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_of_a_kind_that_is_run(page):
+    assert {language for language, _ in BLOCK.findall(page.read_text())} <= {"python", "sh", "toml"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for text in blocks(page, "python"):
+        exec(compile(text, page.name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
+def test_toml_blocks_are_robots(page, tmp_path):
+    for text in blocks(page, "toml"):
+        (tmp_path / "robot.toml").write_text(text)
+        assert didim.DynamicModel(didim.load_robot(tmp_path / "robot.toml")).base.parameter_names
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
+def test_shell_blocks_name_what_exists(page, capsys):
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for line in "".join(blocks(page, "sh")).splitlines():
+        command, *arguments = shlex.split(line)
+        if command == "make":
+            assert arguments[0] in targets
+        else:
+            assert command == "didim"
+            assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_equation_index_names_functions_and_tests_that_exist():
+    rows = re.findall(
+        r"^\| \((\d+)\) \|[^|]*\| `([\w.]+)` \| `([\w./]+)` \|$", (ROOT / "docs/equations.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) >= 12
+    for _, function, test in rows:
+        module, attributes = function.split("."), []
+        while module:
+            try:
+                found = importlib.import_module(".".join(module))
+                break
+            except ModuleNotFoundError:
+                attributes.insert(0, module.pop())
+        for name in attributes:
+            found = getattr(found, name)
+        assert found.__doc__, function
+        assert (ROOT / test).exists(), test
+
+
+def test_every_public_name_is_documented_and_exists():
+    for name in didim.__all__:
+        value = getattr(didim, name)
+        assert isinstance(value, str) or value.__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = didim.nothing
+    assert set(didim.__all__) <= set(dir(didim))
+
+
+def test_version_is_written_once_and_the_same():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert didim.__version__ == project["version"]
