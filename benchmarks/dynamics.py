@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +14,10 @@ SAMPLES = 10_000
 
 
 def rows() -> list[Row]:
-    """All rows of this file; none where Pinocchio is not installed."""
+    """All rows of this file; none where Pinocchio is not installed, which is said."""
+    if importlib.util.find_spec("pinocchio") is None:
+        print("Pinocchio (pip install pin) is not installed: no rows of dynamics")
+        return []
     return [row for name in ("tx40", "panda") for row in _robot(name)]
 
 

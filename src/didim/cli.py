@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import math
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -17,67 +19,79 @@ class _Parser(argparse.ArgumentParser):
     """Wrong usage is one line as well."""
 
     def error(self, message: str) -> NoReturn:
+        """Say what is wrong and stop with status 2."""
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = _parser()
-    options = parser.parse_args(argv)
+    options = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     _announce_compiling()
     try:
         status: int = options.run(options)
         sys.stdout.flush()
         return status
-    except InputError as problem:
-        if options.debug:
-            raise
-        print(f"didim: error: {problem}", file=sys.stderr)
-        return 2
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except (InputError, OSError) as problem:
+        if getattr(options, "debug", False):
+            traceback.print_exc()
+        print(f"didim: error: {problem}", file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="didim", description="Identify the dynamics of a robot from its joint torques.")
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    description = "Identify the dynamics of a robot from its joint torques."
+    parser = _Parser(prog="didim", description=description, parents=[common])
     parser.add_argument("--version", action="version", version=f"didim {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     base = commands.add_parser(
         "base",
+        parents=[common],
         help="print the base parameters of a robot",
         description="Print the base parameters of a robot, what they regroup and their nominal values.",
-        epilog="examples: didim base scara; didim base arm.urdf --effects rotor viscous coulomb; didim base tx40 --json",
+        epilog="examples: didim base scara; didim base arm.urdf --effects rotor,viscous,coulomb; didim base tx40 --json",
     )
     base.add_argument("robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file")
     base.add_argument(
         "--effects",
-        nargs="*",
-        metavar="EFFECT",
-        help="rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb, or none of them; "
+        metavar="LIST",
+        help="comma-separated: rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb, or none; "
         "default: what the robot declares",
     )
     base.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    base.add_argument("--debug", action="store_true", help="show the traceback of an error")
     base.set_defaults(run=_base)
     return parser
+
+
+def _effects(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    return [word for word in text.replace(",", " ").split() if word != "none"]
 
 
 def _base(options: argparse.Namespace) -> int:
     from didim.dynamics import DynamicModel
     from didim.robot import load_robot
+    from didim.robot.inertia import is_consistent
 
-    model = DynamicModel(load_robot(options.robot), options.effects)
+    model = DynamicModel(load_robot(options.robot), _effects(options.effects))
     base = model.base
     rows = [
-        (name, base.formulas[name], None if value != value else float(value))
+        (name, base.formulas[name], float(value) if math.isfinite(value) else None)
         for name, value in zip(base.parameter_names, base.nominal, strict=True)
     ]
     if options.json:
         parameters = [{"name": name, "formula": formula, "nominal": value} for name, formula, value in rows]
         print(json.dumps({"robot": model.robot.name, "parameters": parameters}, indent=2))
         return 0
-    width = max(len(name) for name, _, _ in rows)
+    width = max((len(name) for name, _, _ in rows), default=4)
     counts = f"{len(model.parameter_names)} standard parameters, {len(rows)} base parameters"
     print(f"{model.robot.name}: {model.robot.n} joints, {counts}")
     print(f"\n{'name':<{width}}  {'nominal':>12}  regroups")
@@ -85,6 +99,9 @@ def _base(options: argparse.Namespace) -> int:
         print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
     if base.defect > 1e-9:
         print(f"\nNote: angles of this robot look rounded; the base parameters reproduce its torque to {base.defect:.1e}.")
+    for joint in model.robot.joints:
+        if not any(map(math.isnan, joint.link)) and not is_consistent(joint.link):
+            print(f"\nNote: no body can have the nominal inertial parameters of the link of joint {joint.name!r}.")
     return 0
 
 

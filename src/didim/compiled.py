@@ -17,6 +17,7 @@ import hashlib
 import importlib
 import logging
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -30,6 +31,8 @@ import llvmlite.binding
 import numba
 import platformdirs
 
+from didim.errors import InputError
+
 log = logging.getLogger("didim")
 
 P = ParamSpec("P")
@@ -42,9 +45,16 @@ _lock = threading.RLock()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare an inner kernel: callable from other kernels, compiled together with them."""
+    """Declare an inner kernel: callable from other kernels, always inlined into them."""
     _must_live_in_kernels(function)
     dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, forceinline=True)(function)
+    return dispatcher
+
+
+def shared(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare an inner kernel that is called, not inlined: for large ones off the beaten track, to keep compiling short."""
+    _must_live_in_kernels(function)
+    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
     return dispatcher
 
 
@@ -88,6 +98,8 @@ class Entry(Generic[P, R]):
             return self._compiled
 
     def _build(self) -> Callable[P, R]:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            raise InputError("didim needs Numba's compiler; unset NUMBA_DISABLE_JIT.")
         dispatcher = numba.njit(**_OPTIONS)(self._function)
         folder, done = cache_folder(), None
         if folder is not None:
@@ -97,7 +109,16 @@ class Entry(Generic[P, R]):
         if done is None or not done.exists():
             log.info("compiling %s; this happens once per machine and version", self.name)
         start = time.perf_counter()
-        dispatcher.compile(self._signature)
+        try:
+            dispatcher.compile(self._signature)
+        except numba.core.errors.NumbaError:
+            raise
+        except Exception as problem:
+            if done is None or not done.parent.exists():
+                raise
+            log.warning("the cache of compiled kernels is damaged (%r); compiling anew", problem)
+            shutil.rmtree(done.parent)
+            return self._build()
         dispatcher.disable_compile()
         self.seconds = time.perf_counter() - start
         if done is not None:
@@ -118,7 +139,7 @@ def warm() -> dict[str, float]:
 
 def kernel_sources() -> list[Path]:
     """All files that hold kernels, in a fixed order."""
-    return sorted(_PACKAGE.glob("**/kernels/*.py"))
+    return sorted(_PACKAGE.glob("**/kernels/**/*.py"))
 
 
 @functools.cache

@@ -14,6 +14,15 @@ class InfeasibleError(ArithmeticError):
     """The parameters describe no machine that could move: the inertia matrix is not positive definite."""
 
 
+def shortened(value: object, most: int = 80) -> str:
+    """A value for an error message: on one line, and not longer than a reader wants."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number with too many digits"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known words, led by the one closest to `word`, as the tail of an error message."""
     names = sorted(known)

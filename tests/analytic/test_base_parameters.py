@@ -124,6 +124,29 @@ def test_angles_printed_with_few_digits_do_not_add_parameters(error):
     assert 0.1 * error <= model.base.defect < 1e-13 + 5 * error
 
 
+def test_a_rounded_angle_beside_another_one():
+    """Also where the joint is turned about z as well, no entry of its rotation is far from what was meant."""
+    counts = []
+    for alpha in (np.pi / 2, 1.5708):
+        joints = tuple(
+            didim.Joint(f"j{k}", "revolute", k - 1, *placement(0.0, 0.0, alpha, 0.1, 0.3, 0.2), effects={"rotor"})
+            for k in range(4)
+        )
+        counts.append(len(didim.DynamicModel(didim.Robot("x", joints)).base.parameter_names))
+    assert counts[0] == counts[1]
+
+
+def test_coordinates_below_a_micrometre_do_not_add_parameters():
+    counts = []
+    for offset in (0.0, 3e-8, 1e-3):
+        joints = (
+            didim.Joint("a", "revolute"),
+            didim.Joint("b", "revolute", 0, *placement(0.0, 0.0, 0.0, offset, 0.0, 0.0)),
+        )
+        counts.append(len(didim.DynamicModel(didim.Robot("x", joints)).base.parameter_names))
+    assert counts[0] == counts[1] < counts[2]
+
+
 def test_small_real_offsets_are_kept():
     """An elbow offset of a millimetre is geometry, not rounding: its square stands in the formula."""
     joints = (didim.Joint("a", "revolute"), didim.Joint("b", "revolute", 0, translation=np.array([1e-3, 0.0, 0.0])))

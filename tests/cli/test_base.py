@@ -22,7 +22,7 @@ def test_prints_names_values_and_formulas(capsys):
 
 
 def test_json_is_one_object(capsys):
-    assert main(["base", "tx40", "--effects", "rotor", "viscous", "coulomb", "--json"]) == 0
+    assert main(["base", "tx40", "--effects", "rotor,viscous,coulomb", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["robot"] == "tx40"
     assert len(found["parameters"]) == 52
@@ -30,7 +30,7 @@ def test_json_is_one_object(capsys):
 
 
 def test_no_effects_at_all(capsys):
-    assert main(["base", "panda", "--effects"]) == 0
+    assert main(["base", "--effects", "none", "panda"]) == 0
     assert "43 base parameters" in capsys.readouterr().out
 
 
@@ -71,6 +71,19 @@ def test_wrong_usage_is_one_line_and_status_2(arguments, capsys):
         main(arguments)
     assert stop.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_debug_shows_the_traceback_and_keeps_the_status(capsys):
+    for arguments in (["--debug", "base", "scarra"], ["base", "scarra", "--debug"]):
+        assert main(arguments) == 2
+        assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_link_that_no_body_can_have_is_told(capsys, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM_URDF.replace('ixx="0.01"', 'ixx="5.0"'))
+    assert main(["base", str(path)]) == 0
+    assert "no body can have" in capsys.readouterr().out
 
 
 def test_help_is_quick_and_module_is_the_command():

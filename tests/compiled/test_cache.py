@@ -57,6 +57,27 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
+def test_a_damaged_cache_is_built_anew(tmp_path):
+    package = Path(didim.__file__).parent.parent
+    run(package, tmp_path)
+    damaged = list(tmp_path.rglob("*.nbi"))
+    assert damaged
+    for file in damaged:
+        file.write_bytes(b"")
+    result = run(package, tmp_path)
+    assert "torque 95.1089" in result.stdout
+    assert "damaged" in result.stdout
+    assert "damaged" not in run(package, tmp_path).stdout
+
+
+def test_without_a_compiler_the_message_is_clear(tmp_path):
+    import pytest
+
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        run(Path(didim.__file__).parent.parent, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert "unset NUMBA_DISABLE_JIT" in failed.value.stderr
+
+
 def test_kernels_must_live_where_the_hash_sees_them():
     import pytest
 

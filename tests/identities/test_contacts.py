@@ -23,6 +23,23 @@ def test_contacts_are_joints_then_couplings(tx40):
     assert didim.DynamicModel(tx40.robot, []).contacts == ()
 
 
+def test_parameters_are_in_khalils_order(tx40):
+    """Eq. 3, with the offset last; couplings follow all joints; asymmetric friction takes the place of the symmetric one."""
+    first = ["XX1", "XY1", "XZ1", "YY1", "YZ1", "ZZ1", "MX1", "MY1", "MZ1", "M1", "Ia1", "Fv1", "Fc1", "off1"]
+    assert list(tx40.parameter_names[:14]) == first
+    assert tx40.parameter_names[14] == "XX2"
+    assert tx40.parameter_names[-4:] == ("off6", "Iam6", "Fvm6", "Fcm6")
+    asymmetric = didim.DynamicModel(didim.load_robot("emps"), ["asymmetric_coulomb", "asymmetric_viscous", "rotor"])
+    assert asymmetric.parameter_names[10:] == ("Ia1", "Fvp1", "Fvn1", "Fcp1", "Fcn1")
+
+
+def test_a_coupling_may_not_take_the_name_of_a_joint_contact():
+    joints = tuple(didim.Joint(name, "revolute", j - 1, effects={"asymmetric_coulomb"}) for j, name in enumerate("ab"))
+    coupling = didim.Coupling("1", {0: 1.0, 1: 1.0}, frozenset({"coulomb"}))
+    with pytest.raises(didim.InputError, match="Two contacts are called 'Fc1'"):
+        didim.DynamicModel(didim.Robot("x", joints, couplings=(coupling,)))
+
+
 def test_the_wrist_coupling_has_the_columns_of_the_record(tx40):
     """Joint 5 sees [ddq6, dq6, sign(dq5 + dq6)], joint 6 [ddq5, dq5, sign(dq5 + dq6)], the others nothing."""
     q, dq, ddq = np.random.default_rng(3).standard_normal((3, 30, 6))

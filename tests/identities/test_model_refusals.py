@@ -21,9 +21,11 @@ NAN = np.where(np.arange(10).reshape(5, 2) == 7, np.nan, 0.0)
     ("q", "dq", "ddq", "message"),
     [
         (np.zeros((5, 3)), X, X, r"q must have shape \(N, 2\), found \(5, 3\)"),
-        (X, np.zeros((4, 2)), X, "dq must have as many rows as q"),
+        (X, np.zeros((4, 2)), X, "dq must have 5 rows like the other signals"),
         (X, X, NAN, "ddq must be finite; sample 3, column 1"),
         (X, X, np.full((5, 2), np.inf), "ddq must be finite"),
+        (X, np.full((5, 2), 1e200), X, "dq must be finite"),
+        (X, np.zeros((6, 2)), X, "dq must have 5 rows"),
         ("abc", X, X, "q must be an array of real numbers"),
         (X + 1j, X, X, "q must be an array of real numbers"),
         ([[1, 2], [3]], X, X, "q must be a rectangular array"),
@@ -96,6 +98,15 @@ def test_one_joint_takes_flat_arrays():
     t = np.linspace(0, 1, 9)
     assert emps.inverse_dynamics(t, t, t, emps.nominal).shape == (9, 1)
     assert np.allclose(emps.inertia_matrix(t, emps.nominal), 95.1089)
+
+
+def test_models_can_be_copied_and_sent_to_other_processes(model):
+    import copy
+    import pickle
+
+    _ = model.base
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert again.base.formulas == model.base.formulas
 
 
 def test_no_samples_give_no_rows(model):

@@ -74,6 +74,33 @@ def test_what_the_file_does_not_give_is_nan(arm):
     assert base["Fc1"] == 1.5
 
 
+def test_one_missing_value_does_not_take_the_others_along(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text('[[joint]]\nname = "a"\nnominal = { XX = 1.0, ZZ = 2.0, MX = 0.5, M = 3.0 }')
+    model = didim.DynamicModel(didim.load_robot(path))
+    nominal = dict(zip(model.parameter_names, model.nominal, strict=True))
+    assert (nominal["XX1"], nominal["ZZ1"], nominal["MX1"], nominal["M1"]) == (1.0, 2.0, 0.5, 3.0)
+    assert np.isnan(nominal["MY1"])
+
+
+def test_coupled_gears_and_gains_are_equation_9_with_the_transposed_gear():
+    """Two joints on one differential: power at the motors equals power at the joints."""
+    gear, kc, kt = np.array([[10.0, 0.0], [4.0, 20.0]]), np.array([2.0, 3.0]), np.array([0.1, 0.2])
+    drive = didim.Drive(gear, kc, kt)
+    v, dq = np.array([1.5, -0.5]), np.array([0.3, 0.7])
+    motor_power = (kc * kt * v) @ (gear @ dq)
+    assert (drive.gain @ v) @ dq == pytest.approx(motor_power)
+
+
+def test_motor_records_are_checked():
+    drive = didim.load_robot("tx40").drive
+    with pytest.raises(didim.InputError, match="motor_torque must have shape"):
+        drive.joint_torque(np.zeros((5, 3)))
+    with pytest.raises(didim.InputError, match="motor_position must be finite"):
+        drive.joint_position(np.full((5, 6), np.nan))
+    assert didim.load_robot("emps").drive.joint_torque(np.ones(5)).shape == (5, 1)
+
+
 def test_drive_gain_is_the_product_of_equation_9(arm):
     assert np.allclose(arm.drive_gain, np.diag([100 * 2 * 0.1, 50 * 2 * 0.05]))
 

@@ -25,7 +25,7 @@ TOML_FAULTS = {
     "negative mass": (ARM_TOML.replace("mass = 2.0", "mass = -9.0"), "mass must not be negative"),
     "short list": (ARM_TOML.replace("centre = [0.1, 0.0, 0.0]", "centre = [0.1]"), "centre must be a list of 3"),
     "missing centre": (ARM_TOML.replace("centre = [0.1, 0.0, 0.0], ", ""), "'centre' is missing"),
-    "unknown nominal": (ARM_TOML.replace("Ia = 0.2", "Ib = 0.2"), "unknown nominal value 'Ib'"),
+    "unknown nominal": (ARM_TOML.replace("Ia = 0.2", "Ib = 0.2"), "unknown key 'Ib'"),
     "limits swapped": (ARM_TOML.replace('["-90 deg", "3*pi/4"]', "[1.0, -1.0]"), "lower position limit"),
     "negative limit": (ARM_TOML.replace("torque = 50.0", "torque = -50.0"), "torque limit must be positive"),
     "loop": (ARM_TOML.replace('name = "shoulder"', 'name = "shoulder"\nparent = "slide"'), "tree without loops"),
@@ -38,6 +38,27 @@ TOML_FAULTS = {
     "gravity": (ARM_TOML.replace("[0.0, 0.0, -9.81]", "[0.0, -9.81]"), "gravity must be a list of 3"),
     "coupling joint": (ARM_TOML + '[[coupling]]\nname = "m"\nweights = { shouldr = 1.0, slide = 1.0 }', "'shoulder'"),
     "coupling of one": (ARM_TOML + '[[coupling]]\nname = "m"\nweights = { slide = 1.0 }', "at least two joints"),
+    "fixed with effects": (
+        ARM_TOML.replace('type = "fixed"', 'type = "fixed"\neffects = ["viscous"]'),
+        "unknown key 'effects'",
+    ),
+    "fixed with limits": (ARM_TOML.replace('type = "fixed"', 'type = "fixed"\nvelocity = 1.0'), "unknown key 'velocity'"),
+    "fixed with friction": (ARM_TOML.replace('type = "fixed"', 'type = "fixed"\nnominal = { Fv = 1.0 }'), "unknown key 'Fv'"),
+    "fixed with negative mass": (ARM_TOML.replace("mass = 1.0", "mass = -1.0"), "mass must not be negative"),
+    "zero limit": (ARM_TOML.replace("velocity = 2.0", "velocity = 0.0"), "velocity limit must be positive"),
+    "400 digits": (ARM_TOML.replace("d = 0.4", "d = 1" + 400 * "0"), "d must be a finite number"),
+    "5000 digits": (ARM_TOML.replace("d = 0.4", "d = 1" + 5000 * "0"), "not a TOML file"),
+    "huge angle": (ARM_TOML.replace('"90 deg"', '"' + 400 * "9" + ' deg"'), "alpha must be an angle"),
+    "huge angle limit": (ARM_TOML.replace('"-90 deg"', '"-' + 400 * "9" + '*pi"'), "position must be an angle"),
+    "deep": ("a = " + 20000 * "[", "not a TOML file"),
+    "kilometres": (ARM_TOML.replace('alpha = "90 deg"', "d = 1e7"), "in metres"),
+    "huge gravity": (ARM_TOML.replace("-9.81", "1e200"), "gravity must be in m/s^2"),
+    "huge mass": (ARM_TOML.replace("mass = 2.0", "mass = 1e200"), "SI units"),
+    "escape in name": (ARM_TOML.replace('"arm"', '"\\u001b[31m"'), "cannot be printed"),
+    "gear given twice": (
+        ARM_TOML + "gear_coupling = [{ motor = 1, joint = 1, ratio = 3.0 }]",
+        "already have the ratio 100",
+    ),
     "joint as table": ("joint = 3", "tables written [[joint]]"),
 }
 
@@ -58,6 +79,7 @@ URDF_FAULTS = {
     "no inertial": (ARM_URDF.replace("<inertial>", "<x>").replace("</inertial>", "</x>"), "has no <inertial>"),
     "no mass": (ARM_URDF.replace('<mass value="1.0"/>', ""), "<mass> and <inertia>"),
     "negative mass": (ARM_URDF.replace('value="1.0"', 'value="-1.0"'), "mass must not be negative"),
+    "huge mass": (ARM_URDF.replace('value="1.0"', 'value="1e308"'), "value must be 1 finite number"),
     "nan": (ARM_URDF.replace('value="1.0"', 'value="nan"'), "value must be 1 finite number"),
     "words": (ARM_URDF.replace('xyz="0.4 0 0"', 'xyz="0.4 zero 0"'), "xyz must be 3 finite numbers"),
     "two numbers": (ARM_URDF.replace('xyz="0.4 0 0"', 'xyz="0.4 0"'), "xyz must be 3 finite numbers"),
@@ -110,12 +132,25 @@ def test_binary_files(tmp_path):
         ("scarra", "did you mean 'scara'"),
         ("nowhere.urdf", "no such file"),
         ("robot.sdf", "must end in .toml or .urdf"),
-        ("", "No shipped robot"),
+        ("", "must end in"),
+        ("/", "must end in"),
+        ("a" * 300 + ".toml", "cannot be read"),
+        ("a" * 300, "cannot be read|No shipped robot"),
+        ("a\nb.toml", "no such file"),
+        (None, "takes a name or a path"),
+        (3, "takes a name or a path"),
+        (b"scara", "takes a name or a path"),
     ],
 )
 def test_names_and_paths(source, message):
     with pytest.raises(didim.InputError, match=message):
         didim.load_robot(source)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "dir.toml").mkdir()
+    with pytest.raises(didim.InputError, match="this is a folder"):
+        didim.load_robot(tmp_path / "dir.toml")
 
 
 def test_robots_made_by_hand_are_checked_too():
@@ -125,11 +160,18 @@ def test_robots_made_by_hand_are_checked_too():
         ({"rotation": np.diag([1.0, 1.0, -1.0])}, "right-handed"),
         ({"parent": 0}, "no loop"),
         ({"kind": "screw"}, "'revolute' or 'prismatic'"),
-        ({"translation": np.array([np.nan, 0, 0])}, "three finite numbers"),
-        ({"link": np.zeros(3)}, "10 numbers"),
+        ({"translation": np.array([np.nan, 0, 0])}, "coordinates must be finite"),
+        ({"link": np.zeros(3)}, "link must have shape"),
     ]:
         with pytest.raises(didim.InputError, match=message):
             didim.Robot("x", (dataclasses.replace(joint, **wrong),))
+    assert didim.Robot("x", (didim.Joint("a", "revolute", translation=[0, 0, 1], link=list(range(10))),)).n == 1
+    assert didim.Drive([[2.0]], [3.0], [4.0]).gain == 24.0
+    for wrong in ({"translation": "abc"}, {"position_limits": None}, {"link_frame": np.eye(3)}, {"rotation": [[1]]}):
+        with pytest.raises(didim.InputError, match="Joint 'a'"):
+            didim.Joint("a", "revolute", **wrong)
+    with pytest.raises(didim.InputError, match="gravity"):
+        didim.Robot("x", (joint,), ["a", "b", "c"])
     with pytest.raises(didim.InputError, match="gravity"):
         didim.Robot("x", (joint,), np.array([0.0, np.nan, 0.0]))
     with pytest.raises(didim.InputError, match="drive describes 2"):

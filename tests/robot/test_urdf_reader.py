@@ -25,6 +25,7 @@ def test_joints_limits_and_friction(arm):
     assert [joint.kind for joint in arm.joints] == ["revolute", "revolute"]
     assert np.array_equal(arm.position_limits, [[-1.5, 1.5], [-np.inf, np.inf]])
     assert arm.velocity_limits.tolist() == [3.0, np.inf]
+    assert arm.torque_limits.tolist() == [40.0, np.inf]
     model = didim.DynamicModel(arm)
     nominal = dict(zip(model.parameter_names, model.nominal, strict=True))
     assert (nominal["Fv1"], nominal["Fc1"], nominal["Fv2"], nominal["Fc2"]) == (0.7, 0.2, 0.0, 0.0)

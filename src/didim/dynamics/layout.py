@@ -154,6 +154,8 @@ class _Builder:
         return len(self.names) - 1
 
     def touch(self, name: str, weights: dict[int, float]) -> int:
+        if name in self.contacts:
+            raise InputError(f"Two contacts are called {name!r}; rename the coupling.")
         self.contacts[name] = weights
         return len(self.contacts) - 1
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.door import samples, vector
 from didim.dynamics.base import Regrouping, regroup
 from didim.dynamics.base.numerical import random_regressor
-from didim.dynamics.door import samples, vector
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch
@@ -29,7 +29,8 @@ class TorqueModel(ABC):
     """The faces that standard and base models share. N samples, n joints, c contacts; p parameters.
 
     Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted where n = 1, (n,) for a
-    single sample. `slip` (N, c) is each contact's Coulomb torque over its limit, by default the sign of its velocity.
+    single sample. `phi` (p,) are the model's own parameters, for a base model beta. `slip` (N, c) is each contact's Coulomb
+    torque over its limit, by default the sign of its velocity.
     """
 
     if TYPE_CHECKING:  # declared for the reader; each model has them as fields or cached properties
@@ -79,28 +80,28 @@ class TorqueModel(ABC):
         return np.ascontiguousarray(samples(dq, "dq", self.robot.n) @ self.layout.contact.T)
 
     def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
-        """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ parameters."""
+        """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         W = np.zeros((q_.shape[0], self.robot.n, len(self.parameter_names)))
         regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
         return W
 
     def inverse_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, parameters: ArrayLike, slip: ArrayLike | None = None
+        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
     ) -> Array:
         """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         tau = np.empty_like(q_)
-        inverse_dynamics_batch(self.tree, self.values(parameters), q_, dq_, ddq_, slip_, self._work(), tau)
+        inverse_dynamics_batch(self.tree, self.values(phi), q_, dq_, ddq_, slip_, self._work(), tau)
         return tau
 
     def direct_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, parameters: ArrayLike, slip: ArrayLike | None = None
+        self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
     ) -> Array:
         """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not positive definite."""
         q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
         ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
-        failed = direct_dynamics_batch(self.tree, self.values(parameters), q_, dq_, tau_, slip_, self._work(), ddq, joint)
+        failed = direct_dynamics_batch(self.tree, self.values(phi), q_, dq_, tau_, slip_, self._work(), ddq, joint)
         if failed >= 0:
             raise InfeasibleError(
                 f"The inertia matrix is not positive definite at sample {failed}, joint {joint[0] + 1} "
@@ -108,11 +109,11 @@ class TorqueModel(ABC):
             )
         return ddq
 
-    def inertia_matrix(self, q: ArrayLike, parameters: ArrayLike) -> Array:
+    def inertia_matrix(self, q: ArrayLike, phi: ArrayLike) -> Array:
         """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included."""
         q_ = samples(q, "q", self.robot.n)
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
-        inertia_matrix_batch(self.tree, self.values(parameters), q_, self._work(), M)
+        inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)
         return M
 
     def _work(self) -> Work:
@@ -152,6 +153,8 @@ class DynamicModel(TorqueModel):
         if not isinstance(self.robot, Robot):
             raise InputError(f"robot must be a didim.Robot (see didim.load_robot), found {type(self.robot).__name__}.")
         if self.effects is not None and not isinstance(self.effects, str):
+            if not isinstance(self.effects, Iterable):
+                raise InputError(f"effects must be a list of names or None, found {self.effects!r}.")
             object.__setattr__(self, "effects", tuple(self.effects))
         _ = self.layout
 
@@ -175,7 +178,7 @@ class DynamicModel(TorqueModel):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that regroups others ends in R."""
+        """Names in the order of the columns, for example "ZZ1", "Fc2"."""
         return self.layout.names
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from didim.errors import InputError, nearest
 from didim.robot.assemble import Body, assemble
 from didim.robot.drive import Drive
-from didim.robot.effects import COUPLING_STEMS, LINK, check_effects
+from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
 from didim.robot.fields import Fields
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Coupling, Joint, Robot
@@ -30,8 +30,8 @@ def read_dh(path: Path) -> Robot:
     try:
         text = path.read_text(encoding="utf-8")
         fields = Fields(tomllib.loads(text), path.name)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path.name}: not a TOML file: {problem}.") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{path.name}: not a TOML file: {str(problem).splitlines()[0]}.") from None
     name = fields.text("name", path.stem)
     reference = fields.text("reference", "")
     gravity = fields.numbers("gravity", 3, [0.0, 0.0, -9.81])
@@ -72,9 +72,12 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
         fields.angle("theta", 0.0),
         fields.number("r", 0.0),
     )
+    link, nominal = _nominal(fields, LINK if kind == "fixed" else (*LINK, *EFFECT_STEMS))
+    if kind == "fixed":
+        fields.finish()
+        return Body(name, kind, None if parent == BASE_NAME else parent, rotation, translation, link)
     lower, upper = fields.numbers("position", 2, [-np.inf, np.inf], angles=kind == "revolute")
     effects = check_effects(fields.texts("effects", sorted(default_effects)), fields.where)
-    link, nominal = _nominal(fields)
     body = Body(
         name=name,
         kind=kind,
@@ -92,14 +95,16 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
     return body
 
 
-def _nominal(fields: Fields) -> tuple[Array | None, dict[str, float]]:
+def _nominal(fields: Fields, known: tuple[str, ...]) -> tuple[Array | None, dict[str, float]]:
     """Link parameters (10,), nan where not given, and the values of the effects by stem."""
-    values = {} if (table := fields.table("nominal")) is None else table.values()
+    values = {} if (table := fields.table("nominal")) is None else table.values(known)
     given = [stem for stem in LINK if stem in values]
     if (inertial := fields.table("inertial")) is not None:
         if given:
             raise InputError(f"{fields.where}: give either 'inertial' or nominal {given[0]}, not both.")
         mass = inertial.number("mass")
+        if mass < 0:
+            raise InputError(f"{inertial.where}: the mass must not be negative, found {mass}.")
         link = about_origin(mass, inertial.numbers("centre", 3), symmetric(inertial.numbers("inertia", 6)))
         inertial.finish()
         return link, values
@@ -114,12 +119,10 @@ def _coupling(fields: Fields, joints: tuple[Joint, ...]) -> Coupling:
     if table is None:
         raise InputError(f"{fields.where}: the key 'weights' is missing: weights = {{ {names[0]} = 1.0, ... }}.")
     weights = {}
-    for joint, weight in table.values().items():
-        if joint not in names:
-            raise InputError(f"{table.where}: unknown joint {joint!r}; {nearest(joint, names)}")
+    for joint, weight in table.values(names).items():
         weights[names.index(joint)] = weight
     effects = check_effects(fields.texts("effects", list(COUPLING_STEMS)), fields.where, tuple(COUPLING_STEMS))
-    nominal = {} if (values := fields.table("nominal")) is None else values.values()
+    nominal = {} if (values := fields.table("nominal")) is None else values.values(COUPLING_STEMS.values())
     fields.finish()
     return Coupling(name, weights, effects, nominal)
 
@@ -130,6 +133,10 @@ def _drive(fields: Fields | None, n: int) -> Drive | None:
     gear = np.diag(fields.numbers("gear", n, [1.0] * n))
     for table in fields.tables("gear_coupling"):
         motor, joint = (_index(table, key, n) for key in ("motor", "joint"))
+        if gear[motor, joint] != 0:
+            raise InputError(
+                f"{table.where}: motor {motor + 1} and joint {joint + 1} already have the ratio {gear[motor, joint]:g}."
+            )
         gear[motor, joint] = table.number("ratio")
         table.finish()
     current_gain = fields.numbers("current_gain", n) if fields.has("current_gain") else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.door import array_of, samples
 from didim.errors import InputError
 
 Array = NDArray[np.float64]
@@ -30,6 +31,9 @@ class Drive:
 
     def __post_init__(self) -> None:
         shape = np.shape(self.gear)
+        for name in ("gear", "current_gain", "torque_constant"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, array_of(value, np.shape(value), name))
         if len(shape) != 2 or shape[0] != shape[1]:
             raise InputError(f"The gear matrix must be square, found shape {shape}.")
         if not np.all(np.isfinite(self.gear)) or np.linalg.matrix_rank(self.gear) < shape[0]:
@@ -49,8 +53,9 @@ class Drive:
 
     def joint_position(self, motor_position: ArrayLike) -> Array:
         """q (N, n) of the joints from the motors' positions (N, n): q = Kr^-1 q_m."""
-        return np.linalg.solve(self.gear, np.asarray(motor_position, dtype=float).T).T
+        motor = samples(motor_position, "motor_position", self.gear.shape[0])
+        return np.asarray(np.linalg.solve(self.gear, motor.T).T, dtype=np.float64)
 
     def joint_torque(self, motor_torque: ArrayLike) -> Array:
         """tau (N, n) at the joints from the motors' torques (N, n): tau = Kr' tau_m."""
-        return np.asarray(motor_torque, dtype=float) @ self.gear
+        return samples(motor_torque, "motor_torque", self.gear.shape[0]) @ self.gear

@@ -18,6 +18,8 @@ STEMS: dict[str, tuple[str, ...]] = {
 }
 """Effects of a joint and their parameters, in the order in which the parameters are listed (Khalil's, eq. 3)."""
 
+EFFECT_STEMS = tuple(stem for stems in STEMS.values() for stem in stems)
+
 COUPLING_STEMS: dict[str, str] = {"rotor": "Ia", "viscous": "Fv", "coulomb": "Fc"}
 """Effects that can couple several joints."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 
 _REQUIRED: Any = object()
 _PI = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*?\s*)?pi\s*(?:/\s*(\d+(?:\.\d*)?))?\s*")
@@ -22,7 +22,7 @@ class Fields:
 
     def __init__(self, table: object, where: str) -> None:
         if not isinstance(table, Mapping):
-            raise InputError(f"{where}: expected a table, found {table!r}.")
+            raise InputError(f"{where}: expected a table, found {shortened(table)}.")
         self.where = where
         self._table = table
         self._taken: set[str] = set()
@@ -56,13 +56,13 @@ class Fields:
         value = self._take(key, default)
         return float(value) if value is default else self._angle(key, value)
 
-    def numbers(self, key: str, count: int | None, default: Any = _REQUIRED, angles: bool = False) -> NDArray[np.float64]:
+    def numbers(self, key: str, count: int, default: Any = _REQUIRED, angles: bool = False) -> NDArray[np.float64]:
         """A list of `count` finite numbers, as an array."""
         value = self._take(key, default)
-        expected = f"a list of {count} finite numbers" if count else "a list of finite numbers"
+        expected = f"a list of {count} finite numbers"
         if value is default:
             return np.asarray(value, dtype=float)
-        if not isinstance(value, list) or not value or (count is not None and len(value) != count):
+        if not isinstance(value, list) or len(value) != count:
             raise self._wrong(key, expected, value)
         read = self._angle if angles else lambda k, item: self._finite(k, item, expected)
         return np.array([read(key, item) for item in value])
@@ -86,9 +86,12 @@ class Fields:
             raise self._wrong(key, f"tables written [[{key}]]", value)
         return [Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)]
 
-    def values(self) -> dict[str, float]:
-        """Every key of this table as a finite number."""
-        return {key: self.number(key) for key in self._table}
+    def values(self, known: Iterable[str]) -> dict[str, float]:
+        """Every key of this table as a finite number; the keys must be among the known ones."""
+        values = {key: self.number(key) for key in known if self.has(key)}
+        self._taken.update(known)
+        self.finish()
+        return values
 
     def finish(self) -> None:
         """Refuse the keys that were not asked for."""
@@ -97,19 +100,20 @@ class Fields:
                 raise InputError(f"{self.where}: unknown key {key!r}; {nearest(key, self._taken)}")
 
     def _angle(self, key: str, value: object) -> float:
+        number = value
         if isinstance(value, str):
-            if match := _PI.fullmatch(value):
-                sign, factor, divisor = match.groups()
-                if float(divisor or 1) != 0:
-                    return (-1.0 if sign == "-" else 1.0) * float(factor or 1) * math.pi / float(divisor or 1)
-            if match := _DEGREES.fullmatch(value):
-                return math.radians(float(match[1]))
-        return self._finite(key, value, 'an angle in radians or a text such as "pi/2" or "90 deg"')
+            if (match := _PI.fullmatch(value)) and float(match[3] or 1) != 0:
+                number = (-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1) * math.pi / float(match[3] or 1)
+            elif match := _DEGREES.fullmatch(value):
+                number = math.radians(float(match[1]))
+        if isinstance(number, float) and not math.isfinite(number):
+            number = value
+        return self._finite(key, number, 'an angle in radians or a text such as "pi/2" or "90 deg"')
 
     def _finite(self, key: str, value: object, expected: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not -1e300 < value < 1e300:
             raise self._wrong(key, expected, value)
         return float(value)
 
     def _wrong(self, key: str, expected: str, found: object) -> InputError:
-        return InputError(f"{self.where}: {key} must be {expected}, found {found!r}.")
+        return InputError(f"{self.where}: {key} must be {expected}, found {shortened(found)}.")

@@ -30,6 +30,8 @@ def symmetric(six: ArrayLike) -> Array:
 def seen_from(link: ArrayLike, rotation: Array, translation: Array) -> Array:
     """The parameters (10,) of the same body in another frame, where x' = rotation @ x + translation."""
     link = np.asarray(link, dtype=float)
+    if np.array_equal(rotation, np.eye(3)) and not np.any(translation):
+        return link.copy()  # values that are not given (nan) must not spread to those that are
     J, S, mass, p = symmetric(link[:6]), rotation @ link[6:9], link[9], translation
     moved = rotation @ J @ rotation.T + 2 * (p @ S) * np.eye(3) - np.outer(p, S) - np.outer(S, p)
     moved += mass * (p @ p * np.eye(3) - np.outer(p, p))

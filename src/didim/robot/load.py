@@ -6,7 +6,7 @@ from importlib import resources
 from os import PathLike
 from pathlib import Path
 
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 from didim.robot.dh import read_dh
 from didim.robot.robot import Robot
 from didim.robot.urdf import read_urdf
@@ -28,22 +28,25 @@ def load_robot(source: str | PathLike[str]) -> Robot:
     source
         A shipped name, or a path. A name without a suffix is looked up among the shipped robots only.
     """
-    path = Path(source)
+    if not isinstance(source, str | PathLike) or isinstance(source, bytes):
+        raise InputError(f"load_robot takes a name or a path, found {shortened(source)}.")
     if str(source) in shipped_robots():
         with resources.as_file(resources.files("didim.robot") / "shipped" / f"{source}.toml") as file:
             return read_dh(file)
-    if not path.suffix:
-        raise InputError(f"No shipped robot is called {str(source)!r}; {nearest(str(source), shipped_robots())}")
+    path = Path(source)
+    label = shortened(str(source), 200)
     reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise InputError(f"{path}: a robot file must end in .toml or .urdf, found {path.suffix!r}.")
-    if not path.is_file():
-        raise InputError(f"{path}: no such file.")
     try:
+        if reader is None and (path.suffix or path.exists()):
+            raise InputError(f"{label}: a robot file must end in .toml or .urdf.")
+        if reader is None:
+            raise InputError(f"No shipped robot is called {label}; {nearest(str(source)[:80], shipped_robots())}")
+        if not path.is_file():
+            raise InputError(f"{label}: {'this is a folder, not a file' if path.is_dir() else 'no such file'}.")
         return reader(path)
     except InputError as problem:
-        if path.name in str(problem):
+        if path.name in str(problem) or label in str(problem):
             raise
         raise InputError(f"{path.name}: {problem}") from None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read: {problem.strerror}.") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{label}: cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None

@@ -12,14 +12,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.door import array_of
 from didim.errors import InputError
 from didim.robot.drive import Drive
-from didim.robot.effects import COUPLING_STEMS, LINK, STEMS, check_effects
+from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
 
 Array = NDArray[np.float64]
 
 BASE = -1
 """Parent of the joints that stand on the base."""
+
+
+LARGEST_LENGTH = 1e4
+"""Of a coordinate, m: beyond it the numbers cannot be in metres, and sums lose their small parts."""
+
+LARGEST_VALUE = 1e12
+"""Of a mass, moment, inertia or limit in SI units."""
+
+_SHAPES: dict[str, tuple[int, ...]] = {"rotation": (3, 3), "translation": (3,), "link": (len(LINK),), "link_frame": (4, 4)}
 
 
 def unknown_link() -> Array:
@@ -51,6 +61,13 @@ class Joint:
     link_frame: Array = field(default_factory=lambda: np.eye(4))
     """(4, 4) this frame in the axes of the link as its file writes them."""
 
+    def __post_init__(self) -> None:
+        where = f"Joint {self.name!r}"
+        for name, shape in _SHAPES.items():
+            object.__setattr__(self, name, array_of(getattr(self, name), shape, f"{where}: {name}"))
+        limits = array_of(self.position_limits, (2,), f"{where}: position_limits")
+        object.__setattr__(self, "position_limits", (float(limits[0]), float(limits[1])))
+
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
@@ -80,12 +97,14 @@ class Robot:
     def __post_init__(self) -> None:
         if not self.joints:
             raise InputError(f"Robot {self.name!r} has no joint that moves.")
-        if np.shape(self.gravity) != (3,) or not np.all(np.isfinite(self.gravity)):
-            raise InputError(
-                f"Robot {self.name!r}: gravity must be 3 finite numbers in m/s^2, found {np.asarray(self.gravity).tolist()}."
-            )
+        object.__setattr__(self, "joints", tuple(self.joints))
+        object.__setattr__(self, "gravity", array_of(self.gravity, (3,), f"Robot {self.name!r}: gravity"))
+        if not np.all(np.abs(self.gravity) < 1e3):
+            raise InputError(f"Robot {self.name!r}: gravity must be in m/s^2, found {self.gravity.tolist()}.")
         names = [joint.name for joint in self.joints]
-        for name in names:
+        for name in [self.name, *names, *(coupling.name for coupling in self.couplings)]:
+            if not name.isprintable():
+                raise InputError(f"The name {name!r} has characters that cannot be printed; choose another.")
             if names.count(name) > 1:
                 raise InputError(f"Robot {self.name!r}: two joints are called {name!r}; give each its own name.")
         for index, joint in enumerate(self.joints):
@@ -144,26 +163,24 @@ def _check_joint(joint: Joint, index: int, where: str) -> None:
         raise InputError(
             f"{where}: its parent must come before it in the list (no loop in the tree), found parent {joint.parent}."
         )
-    if joint.rotation.shape != (3, 3) or not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), atol=1e-9):
-        raise InputError(f"{where}: rotation must be an orthonormal 3 x 3 matrix, found {np.asarray(joint.rotation).tolist()}.")
+    if not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), atol=1e-9):
+        raise InputError(f"{where}: rotation must be orthonormal, found {joint.rotation.tolist()}.")
     if np.linalg.det(joint.rotation) < 0:
         raise InputError(f"{where}: rotation must be right-handed, found a reflection.")
-    if joint.translation.shape != (3,) or not np.all(np.isfinite(joint.translation)):
-        raise InputError(f"{where}: translation must be three finite numbers, found {np.asarray(joint.translation).tolist()}.")
+    if not np.all(np.abs(joint.translation) < LARGEST_LENGTH):
+        raise InputError(f"{where}: coordinates must be finite and in metres, found {joint.translation.tolist()}.")
     lower, upper = joint.position_limits
     if not lower < upper:
         raise InputError(f"{where}: the lower position limit must be below the upper, found [{lower}, {upper}].")
     for label, limit in (("velocity", joint.velocity_limit), ("torque", joint.torque_limit)):
         if not limit > 0:
             raise InputError(f"{where}: the {label} limit must be positive, found {limit}.")
-    if joint.link.shape != (len(LINK),) or np.any(np.isinf(joint.link)):
-        raise InputError(
-            f"{where}: link must hold {len(LINK)} numbers (nan where unknown), found {np.asarray(joint.link).tolist()}."
-        )
+    if np.any(np.abs(joint.link) > LARGEST_VALUE):
+        raise InputError(f"{where}: inertial parameters must be finite and in SI units, found {joint.link.tolist()}.")
     if joint.link[-1] < 0:
         raise InputError(f"{where}: the mass must not be negative, found {joint.link[-1]}.")
     check_effects(joint.effects, where)
-    _check_nominal(joint.nominal, {stem for stems in STEMS.values() for stem in stems}, where)
+    _check_nominal(joint.nominal, set(EFFECT_STEMS), where)
 
 
 def _check_coupling(coupling: Coupling, n: int, where: str) -> None:
@@ -180,5 +197,5 @@ def _check_nominal(nominal: Mapping[str, float], known: set[str], where: str) ->
     for stem, value in nominal.items():
         if stem not in known:
             raise InputError(f"{where}: unknown nominal value {stem!r}; known: {', '.join(sorted(known))}.")
-        if not np.isfinite(value):
-            raise InputError(f"{where}: nominal {stem} must be finite, found {value}.")
+        if not abs(value) < LARGEST_VALUE:
+            raise InputError(f"{where}: nominal {stem} must be finite and in SI units, found {value}.")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from didim.errors import InputError, nearest
 from didim.robot.assemble import Body, assemble
 from didim.robot.inertia import about_origin, symmetric
-from didim.robot.robot import Joint, Robot
+from didim.robot.robot import LARGEST_VALUE, Joint, Robot
 
 Array = NDArray[np.float64]
 Element = ElementTree.Element
@@ -61,7 +61,7 @@ def _parse(data: bytes, where: str) -> Element:
         raise InputError(f"{where}: not well-formed XML: {problem}.") from None
     if root.tag != "robot":
         raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
-    if any("xacro" in str(element.tag) for element in root.iter()):
+    if any("xacro" in str(element.tag).partition("}")[0] for element in root.iter() if str(element.tag).startswith("{")):
         raise InputError(f"{where}: this is a xacro file; expand it to plain URDF first (xacro robot.xacro > robot.urdf).")
     return root
 
@@ -179,7 +179,7 @@ def _link(link: Element, where: str) -> Array | None:
 
 
 def _check_link(joint: Joint, where: str) -> None:
-    if np.any(np.isnan(joint.link)):
+    if np.isnan(joint.link).all():
         raise InputError(
             f"{where}: the link moved by joint {joint.name!r} has no <inertial>, nor has any link fixed to it; "
             "add one (its values are only a start for identification) or make the joint fixed."
@@ -205,7 +205,7 @@ def _numbers(element: Element | None, key: str, default: tuple[float, ...] | Non
         values = np.array([float(word) for word in text.split()])
     except ValueError:
         values = np.array([])
-    if values.size != count or not np.all(np.isfinite(values)):
+    if values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
         raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
     return values
 

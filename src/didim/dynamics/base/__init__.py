@@ -19,7 +19,7 @@ from didim.robot.robot import Joint, Robot
 __all__ = ["Regrouping", "regroup", "regroup_by_qr", "regroup_by_rules"]
 
 QUARTER_TURN = 3e-5
-"""A rotation this close (rad) to quarter turns is meant as such: files print 1.5708 for pi/2."""
+"""Axes of two frames this close (rad) to a right angle are meant to be at one: files print 1.5708 for pi/2."""
 
 MICROMETRE = 1e-6
 """A coordinate below this (m) is meant as zero: drawing programs print 3.2e-17."""
@@ -45,7 +45,10 @@ def unrounded(robot: Robot) -> Robot:
 
 
 def _unrounded(joint: Joint) -> Joint:
-    quarter = np.round(joint.rotation)
-    turned = np.abs(joint.rotation - quarter).max() < QUARTER_TURN
+    nearly_zero = np.abs(joint.rotation) < QUARTER_TURN
     shift = np.where(np.abs(joint.translation) < MICROMETRE, 0.0, joint.translation)
-    return replace(joint, rotation=quarter if turned else joint.rotation, translation=shift)
+    if not np.any(joint.rotation[nearly_zero]):
+        return replace(joint, translation=shift)
+    left, _, right = np.linalg.svd(np.where(nearly_zero, 0.0, joint.rotation))
+    nearest = left @ right
+    return replace(joint, rotation=np.where(nearly_zero, 0.0, nearest), translation=shift)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ def regrouping(kept: Sequence[int], matrix: Array, standard: Sequence[str], meth
         name = standard[column] + ("R" if len(terms) > 1 else "")
         names.append(name)
         formulas[name] = " ".join(_term(row[k], standard[k], first=k == column) for k in terms)
-    return Regrouping(tuple(int(k) for k in kept), matrix, tuple(names), MappingProxyType(formulas), method)
+    return Regrouping(tuple(int(k) for k in kept), matrix, tuple(names), formulas, method)
 
 
 def _term(coefficient: float, name: str, first: bool) -> str:

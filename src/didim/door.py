@@ -11,6 +11,9 @@ from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
+LARGEST = 1e50
+"""Numbers beyond this count as infinite: their products would be."""
+
 
 def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) -> Array:
     """`value` as a finite, C-contiguous (N, width) array; (N,) is taken for (N, 1), and (width,) for one sample."""
@@ -20,9 +23,44 @@ def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) ->
     if array.ndim != 2 or array.shape[1] != width:
         raise InputError(f"{name} must have shape (N, {width}), found {np.shape(value)}.")
     if rows is not None and array.shape[0] != rows:
-        raise InputError(f"{name} must have as many rows as q ({rows}), found {array.shape[0]}.")
+        raise InputError(f"{name} must have {rows} rows like the other signals, found {array.shape[0]}.")
     _refuse_non_finite(array, name)
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
+
+
+def array_of(value: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+    """`value` as a float array of the given shape, which may hold nan and inf."""
+    array = _numeric(value, name)
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, found {array.shape}.")
+    return np.array(array)
+
+
+def instants(value: ArrayLike, name: str, least: int = 2) -> Array:
+    """`value` as a finite, strictly rising (N,) array of times in s."""
+    array = _numeric(value, name)
+    if array.ndim != 1 or array.size < least:
+        raise InputError(f"{name} must be a list of at least {least} times, found shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; sample {int(np.flatnonzero(~np.isfinite(array))[0])} is not.")
+    if not np.all(np.diff(array) > 0):
+        k = int(np.flatnonzero(np.diff(array) <= 0)[0])
+        raise InputError(
+            f"{name} must rise; sample {k + 1} ({array[k + 1]:g} s) does not come after sample {k} ({array[k]:g} s)."
+        )
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
+
+
+def per_joint(value: ArrayLike, name: str, n: int) -> Array:
+    """`value` as a finite (n,) array; one number stands for all joints."""
+    array = _numeric(value, name)
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        raise InputError(f"{name} must be one number or {n} (one for each joint), found shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite, found {array.tolist()}.")
+    return np.array(array)
 
 
 def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
@@ -30,7 +68,7 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
     array = _numeric(value, name)
     if array.shape != (len(labels),):
         raise InputError(f"{name} must hold {len(labels)} values ({', '.join(labels[:3])}, ...), found shape {array.shape}.")
-    bad = np.flatnonzero(~np.isfinite(array))
+    bad = np.flatnonzero(~(np.abs(array) < LARGEST))
     if bad.size:
         listed = ", ".join(labels[k] for k in bad[:5]) + (", ..." if bad.size > 5 else "")
         raise InputError(f"{name} must be finite; {listed} {'is' if bad.size == 1 else 'are'} not. Give each a value.")
@@ -48,8 +86,8 @@ def _numeric(value: ArrayLike, name: str) -> Array:
 
 
 def _refuse_non_finite(array: Array, name: str) -> None:
-    if not np.isfinite(array).all():
-        bad = np.argwhere(~np.isfinite(array))
+    if array.size and not np.abs(array).max() < LARGEST:
+        bad = np.argwhere(~(np.abs(array) < LARGEST))
         row, column = bad[0]
         raise InputError(
             f"{name} must be finite; sample {row}, column {column} is {array[row, column]} ({len(bad)} such values in all)."

@@ -1,0 +1,21 @@
+"""What drives the machine: control laws, their tuning and the linearised loop."""
+
+from didim.control.law import Controller
+from didim.control.laws import PD, PID, Cascade, ComputedTorque, OwnLaw
+from didim.control.linear import LinearLoop, linearise
+from didim.control.tuning import largest_inertias
+from didim.control.user import UserLaw, control_law
+
+__all__ = [
+    "PD",
+    "PID",
+    "Cascade",
+    "ComputedTorque",
+    "Controller",
+    "LinearLoop",
+    "OwnLaw",
+    "UserLaw",
+    "control_law",
+    "largest_inertias",
+    "linearise",
+]

@@ -1,0 +1,169 @@
+"""The one joint law behind all controllers, compiled.
+
+    e = q_r - q,  s = kp e + ff dq_r - dq,  v = kv s + ki int(e) + kiv int(s),
+
+clipped at the saturation; tau = gain v (8). The controller may add what its own model says: gravity at q, the whole torque
+along the reference, or, for computed torque, M(q) (ddq_r + v) + N(q, dq) in place of v.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64, int64
+
+from didim.compiled import kernel, record_type, shared
+from didim.control.kernels.user import call_user_law as _call
+from didim.dynamics.kernels.inverse import inverse_dynamics
+from didim.dynamics.kernels.tree import Tree, Values, Work
+from didim.dynamics.kernels.vectors import row_times
+
+call_user_law: Any = _call
+
+GAINS_ONLY, GRAVITY, FEEDFORWARD, COMPUTED_TORQUE, USER = range(5)
+TRUE, BACKWARD_DIFFERENCE, MEAN_DIFFERENCE = range(3)
+
+
+class Law(NamedTuple):
+    """A controller's numbers, in the units of the control signal v."""
+
+    kp: Any  # (n,) 1/s
+    kv: Any  # (n,)
+    ki: Any  # (n,)
+    kiv: Any  # (n,)
+    ff: Any  # (n,) share of the reference velocity
+    saturation: Any  # (n,) on |v|
+    quantum: Any  # (n,) step of the encoder, 0: none
+    gain: Any  # (n, n) g of (8)
+    ungain: Any  # (n, n) its inverse
+    kind: int  # what the controller adds from its own model, or the user's law
+    velocity: int  # which velocity it uses
+    period: float  # s, 0: continuous
+    user: int  # address of the user's law
+
+
+class Desk(NamedTuple):
+    """What the law remembers between samples, and scratch."""
+
+    integral: Any  # (2, n) of e and of s
+    past: Any  # (2, n) positions at the last two samples
+    line: Any  # (delay + 1, n) commands on their way
+    count: Any  # (1,) int64 samples so far
+    memory: Any  # (m,) the user's
+    reference: Any  # (3, n) q_r, dq_r, ddq_r now
+    seen: Any  # (2, n) position and velocity as the controller sees them
+    error: Any  # (2, n) e and s
+    model: Any  # (4, n) motion for the controller's model, and its torque
+    slip: Any  # (c,)
+
+
+_vector, _matrix = float64[::1], float64[:, ::1]
+law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, int64, int64, float64, int64)
+desk_type = record_type(Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector)
+
+
+@shared
+def add_model(law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any) -> None:
+    """What the controller's own model adds to v; Coulomb torques by the sign of the reference velocity."""
+    q, dq, ddq, tau = desk.model[0], desk.model[1], desk.model[2], desk.model[3]
+    for j in range(v.size):
+        q[j] = desk.reference[0, j] if law.kind == FEEDFORWARD else desk.seen[0, j]
+        dq[j] = 0.0 if law.kind == GRAVITY else (desk.reference[1, j] if law.kind == FEEDFORWARD else desk.seen[1, j])
+        ddq[j] = 0.0 if law.kind == GRAVITY else desk.reference[2, j]
+        if law.kind == COMPUTED_TORQUE:
+            ddq[j] += v[j]
+            v[j] = 0.0
+    for c in range(desk.slip.size):
+        moving = 0.0 if law.kind == GRAVITY else row_times(own.contact, c, desk.reference[1])
+        desk.slip[c] = 1.0 if moving > 0.0 else (-1.0 if moving < 0.0 else 0.0)
+    inverse_dynamics(tree, own, q, dq, ddq, desk.slip, work, tau)
+    for j in range(v.size):
+        v[j] += row_times(law.ungain, j, tau)
+
+
+@kernel
+def find_errors(law: Law, desk: Desk) -> None:
+    """e and s from the reference and the seen motion on the desk."""
+    for j in range(law.kp.size):
+        desk.error[0, j] = desk.reference[0, j] - desk.seen[0, j]
+        desk.error[1, j] = law.kp[j] * desk.error[0, j] + law.ff[j] * desk.reference[1, j] - desk.seen[1, j]
+
+
+@kernel
+def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work, v: Any) -> None:
+    """v (n,) before saturation, from the errors and integrals on the desk."""
+    if law.kind == USER:
+        call_user_law(law.user, t, v.size, desk.reference, desk.seen, desk.memory, v)
+        return
+    for j in range(v.size):
+        v[j] = law.kv[j] * desk.error[1, j] + law.ki[j] * desk.integral[0, j] + law.kiv[j] * desk.integral[1, j]
+    if law.kind != GAINS_ONLY:
+        add_model(law, tree, own, desk, work, v)
+
+
+@kernel
+def clip(law: Law, desk: Desk, v: Any) -> None:
+    """Saturate v. An error that would drive it further is taken back from its integral and set to zero: anti-windup."""
+    for j in range(v.size):
+        limit = law.saturation[j]
+        if abs(v[j]) > limit:
+            for k in range(2):
+                if v[j] * desk.error[k, j] > 0.0:
+                    desk.integral[k, j] -= law.period * desk.error[k, j]
+                    desk.error[k, j] = 0.0
+            v[j] = limit if v[j] > 0.0 else -limit
+
+
+@kernel
+def see(law: Law, q: Any, dq: Any, desk: Desk) -> None:
+    """Position and velocity as a sampled controller has them: through its encoder and its differences."""
+    first = desk.count[0] == 0
+    for j in range(q.size):
+        step = law.quantum[j]
+        position = step * round(q[j] / step) if step > 0.0 else q[j]
+        if first:
+            desk.past[0, j] = position - law.period * dq[j]
+            desk.past[1, j] = position - 2.0 * law.period * dq[j]
+        if law.velocity == BACKWARD_DIFFERENCE:
+            desk.seen[1, j] = (position - desk.past[0, j]) / law.period
+        elif law.velocity == MEAN_DIFFERENCE:
+            desk.seen[1, j] = (position - desk.past[1, j]) / (2.0 * law.period)
+        else:
+            desk.seen[1, j] = dq[j]
+        desk.seen[0, j] = position
+        desk.past[1, j] = desk.past[0, j]
+        desk.past[0, j] = position
+
+
+@kernel
+def sampled_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any) -> None:
+    """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in whole samples."""
+    see(law, q, dq, desk)
+    find_errors(law, desk)
+    n = v.size
+    for j in range(n):
+        desk.integral[0, j] += law.period * desk.error[0, j]
+        desk.integral[1, j] += law.period * desk.error[1, j]
+    command(law, tree, own, desk, t, work, v)
+    clip(law, desk, v)
+    length = desk.line.shape[0]
+    if length > 1:
+        now = desk.count[0] % length
+        for j in range(n):
+            if desk.count[0] == 0:
+                for k in range(length):
+                    desk.line[k, j] = v[j]
+            desk.line[now, j] = v[j]
+            v[j] = desk.line[(now + 1) % length, j]
+    desk.count[0] += 1
+
+
+@kernel
+def continuous_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any) -> None:
+    """v (n,) at this very instant; the errors on the desk are then the derivatives of the integrals."""
+    for j in range(v.size):
+        desk.seen[0, j] = q[j]
+        desk.seen[1, j] = dq[j]
+    find_errors(law, desk)
+    command(law, tree, own, desk, t, work, v)
+    clip(law, desk, v)

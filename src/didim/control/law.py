@@ -1,0 +1,206 @@
+"""`Controller`: what all control laws share, and how they become the numbers of the compiled law.
+
+A law outputs the control signal v; gains and saturation are in its units, and tau = g v (8). Gains are given by poles, natural
+frequency and damping of (55), or as the controller has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, GAINS_ONLY, GRAVITY, Desk, Law
+from didim.door import per_joint
+from didim.dynamics.kernels.tree import Values
+from didim.dynamics.model import TorqueModel
+from didim.errors import InputError, nearest
+
+Array = NDArray[np.float64]
+
+VELOCITIES = ("true", "backward_difference", "mean_difference")
+MODEL_TERMS = {"none": GAINS_ONLY, "gravity": GRAVITY, "feedforward": FEEDFORWARD, "computed_torque": COMPUTED_TORQUE}
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of the one law, each (n,), in the units of v."""
+
+    kp: Array
+    kv: Array
+    ki: Array
+    kiv: Array
+    ff: Array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Controller:
+    """A joint control law. Numbers may be one for all joints or one for each."""
+
+    natural_frequency: ArrayLike | None = None
+    """omega_n of (55), rad/s."""
+    damping: ArrayLike = 1.0
+    """zeta of (55)."""
+    kp: ArrayLike | None = None
+    """The controller's own position gain, 1/s, law (53)."""
+    kv: ArrayLike | None = None
+    """The controller's own velocity gain, v per rad/s or m/s."""
+    inertia: ArrayLike | None = None
+    """(n,) a priori J_j of (58); None: max over q of M_jj at the simulated parameters."""
+    velocity_reference: ArrayLike = 0.0
+    """Share of the reference velocity in s = kp e + ff dq_r - dq: 0 in (53), 1 for full velocity feedforward."""
+    drive_gain: ArrayLike | None = None
+    """g of (8): one number, (n,) or (n, n); None: the robot's own."""
+    rate: float | None = None
+    """Samples per second; None: continuous."""
+    saturation: ArrayLike = np.inf
+    """Limit on |v|."""
+    delay: int = 0
+    """Whole samples between reading the encoders and applying the command."""
+    velocity: str = "true"
+    """The velocity that the controller uses: "true", "backward_difference" of the position, or "mean_difference", the backward
+    difference of the mean of two positions."""
+    encoder: ArrayLike = 0.0
+    """Step of the position sensor, rad or m; 0: none."""
+    model: TorqueModel | None = None
+    """The controller's own model, for gravity compensation, feedforward or computed torque."""
+    parameters: ArrayLike | None = None
+    """Its parameters; None: the model's nominal ones."""
+    model_term: str = "none"
+    """What it adds: "none", "gravity" at q, "feedforward" along the reference, "computed_torque"."""
+
+    law_name: ClassVar[str] = "law"
+
+    def __post_init__(self) -> None:
+        where = type(self).__name__
+        self._check_gains(where)
+        for name in ("natural_frequency", "damping", "kp", "kv", "inertia", "saturation"):
+            _positive(getattr(self, name), name, where)
+        for name in ("velocity_reference", "encoder"):
+            if np.any(np.asarray(getattr(self, name), dtype=float) < 0):
+                raise InputError(f"{where}: {name} must not be negative, found {getattr(self, name)}.")
+        if self.velocity not in VELOCITIES:
+            raise InputError(f"{where}: unknown velocity {self.velocity!r}; {nearest(str(self.velocity), VELOCITIES)}")
+        if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
+            raise InputError(f"{where}: rate must be positive, in samples per second, found {self.rate}.")
+        if isinstance(self.delay, bool) or int(self.delay) != self.delay or self.delay < 0:
+            raise InputError(f"{where}: delay must be a whole number of samples, not negative, found {self.delay}.")
+        if self.rate is None and (self.delay or self.velocity != "true" or np.any(np.asarray(self.encoder) != 0)):
+            raise InputError(f"{where}: delay, encoder and velocity differences need a sampled law; give rate.")
+        if self.model_term not in MODEL_TERMS:
+            raise InputError(f"{where}: unknown model_term {self.model_term!r}; {nearest(self.model_term, MODEL_TERMS)}")
+        if (self.model_term != "none") != (self.model is not None):
+            raise InputError(f"{where}: model and model_term belong together; give both or none.")
+
+    def _check_gains(self, where: str) -> None:
+        own, poles = self.kp is not None or self.kv is not None, self.natural_frequency is not None
+        if own == poles:
+            raise InputError(f"{where} needs either natural_frequency (poles) or kp and kv (the controller's own gains).")
+        if own and (self.kp is None or self.kv is None):
+            raise InputError(f"{where} needs both kp and kv.")
+
+    @property
+    def by_poles(self) -> bool:
+        """Whether the gains follow from natural frequency and damping."""
+        return self.natural_frequency is not None
+
+    def gains(self, n: int, g: Array, inertia: Array) -> Gains:
+        """The gains for n joints with drive gains g (n,) and inertias J (n,), by (58) or as given."""
+        if self.by_poles:
+            omega, zeta = (
+                per_joint(np.asarray(self.natural_frequency), "natural_frequency", n),
+                per_joint(self.damping, "damping", n),
+            )
+            kp, kv = omega / (2 * zeta), 2 * zeta * omega * inertia / g
+        else:
+            kp, kv = per_joint(np.asarray(self.kp), "kp", n), per_joint(np.asarray(self.kv), "kv", n)
+        ki, kiv = self._integral_gains(n, kp, kv)
+        return Gains(kp, kv, ki, kiv, per_joint(self.velocity_reference, "velocity_reference", n))
+
+    def _integral_gains(self, n: int, kp: Array, kv: Array) -> tuple[Array, Array]:
+        del kp, kv
+        return np.zeros(n), np.zeros(n)
+
+    def retuned(self, inertia: ArrayLike) -> Self:
+        """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J over the a priori one."""
+        J = np.asarray(inertia, dtype=float)
+        if self.by_poles:
+            return replace(self, inertia=J)
+        if self.inertia is None:
+            raise InputError("To retune own gains, give the controller the inertia that they were tuned for.")
+        return replace(self, kv=np.asarray(self.kv) * J / np.asarray(self.inertia), inertia=J)
+
+    def drive(self, model: TorqueModel) -> Array:
+        """g (n, n) of (8)."""
+        n = model.robot.n
+        if self.drive_gain is None:
+            return model.robot.drive_gain
+        given = np.asarray(self.drive_gain, dtype=float)
+        g = given if given.ndim == 2 else np.diag(per_joint(given, "drive_gain", n))
+        if g.shape != (n, n) or not np.isfinite(g).all() or abs(np.linalg.det(g)) < 1e-300:
+            raise InputError(f"drive_gain must be one number, {n}, or an invertible {n} x {n} matrix, found {given.tolist()}.")
+        return g
+
+    def resolve(self, model: TorqueModel, inertia: Array) -> Law:
+        """The numbers that the compiled law runs on, for inertias J (n,) where the law itself has none."""
+        n, g = model.robot.n, self.drive(model)
+        J = inertia if self.inertia is None else per_joint(self.inertia, "inertia", n)
+        gains = self.gains(n, np.diag(g), J)
+        return Law(
+            gains.kp,
+            gains.kv,
+            gains.ki,
+            gains.kiv,
+            gains.ff,
+            np.broadcast_to(np.asarray(self.saturation, dtype=float), (n,)).copy(),
+            per_joint(self.encoder, "encoder", n),
+            np.ascontiguousarray(g),
+            np.linalg.inv(g),
+            self._kind(),
+            VELOCITIES.index(self.velocity),
+            0.0 if self.rate is None else 1.0 / self.rate,
+            self._address(),
+        )
+
+    def _kind(self) -> int:
+        return MODEL_TERMS[self.model_term]
+
+    def _address(self) -> int:
+        return 0
+
+    def _memory(self) -> int:
+        return 0
+
+    def own_values(self, simulated: Values) -> Values:
+        """Parameters of the controller's own model; the simulated ones, unused, where it has none."""
+        if self.model is None:
+            return simulated
+        return self.model.values(self.model.nominal if self.parameters is None else self.parameters)
+
+    def desk(self, n: int, c: int) -> Desk:
+        """A clean desk for n joints and c contacts of the controller's own model."""
+        return Desk(
+            np.zeros((2, n)),
+            np.zeros((2, n)),
+            np.zeros((self.delay + 1, n)),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(self._memory()),
+            np.zeros((3, n)),
+            np.zeros((2, n)),
+            np.zeros((2, n)),
+            np.zeros((4, n)),
+            np.zeros(c),
+        )
+
+
+def _positive(value: ArrayLike | None, name: str, where: str) -> None:
+    if value is None:
+        return
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: {name} must be a number or one for each joint, found {value!r}.") from None
+    if np.isnan(array).any() or not np.all(array > 0):
+        raise InputError(f"{where}: {name} must be positive, found {array.tolist()}; a gain of the wrong sign is no feedback.")

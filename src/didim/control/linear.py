@@ -1,0 +1,109 @@
+"""The linearised loop: poles of a continuous law, spectral radius of a sampled one, at one configuration.
+
+The plant is M(q) ddq = tau - Fv dq with M frozen; gravity and Coulomb friction are left out. The law is the compiled one,
+written out here once more as a linear map, which the tests compare with simulated motions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import expm
+
+from didim.control.kernels.law import BACKWARD_DIFFERENCE, COMPUTED_TORQUE, MEAN_DIFFERENCE, USER, Law
+from didim.control.law import Controller
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import TorqueModel
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLoop:
+    """Eigenvalues of the closed loop: poles in 1/s (continuous), or multipliers per sample (sampled)."""
+
+    eigenvalues: NDArray[np.complex128]
+    vectors: NDArray[np.complex128]
+    sampled: bool
+    n: int
+
+    @property
+    def spectral_radius(self) -> float:
+        """Largest multiplier per sample, or per second for a continuous law; below 1 is stable."""
+        return float(np.abs(self.eigenvalues).max() if self.sampled else np.exp(self.eigenvalues.real.max()))
+
+    @property
+    def stable(self) -> bool:
+        """Whether small deviations die out."""
+        return bool(self.spectral_radius < 1.0 if self.sampled else self.eigenvalues.real.max() < 0.0)
+
+    @property
+    def worst_joint(self) -> int:
+        """Index of the joint that moves most in the slowest or most unstable mode."""
+        size = np.abs(self.eigenvalues) if self.sampled else self.eigenvalues.real
+        return int(np.abs(self.vectors[: self.n, size.argmax()]).argmax())
+
+    @property
+    def slowest(self) -> float:
+        """Rate at which the slowest mode dies out, 1/s (per sample for a sampled law)."""
+        return float(-np.log(np.abs(self.eigenvalues).max()) if self.sampled else -self.eigenvalues.real.max())
+
+
+def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike) -> LinearLoop | None:
+    """The loop around the configuration q (n,); None for a user's own law, whose derivative is not known."""
+    law = loop.resolve(model, largest_inertias(model, parameters))
+    if law.kind == USER:
+        return None
+    n = model.robot.n
+    at = np.asarray(q, dtype=float).reshape(1, n)
+    M = model.inertia_matrix(at, parameters)[0]
+    values = model.values(parameters)
+    viscous = values.viscous + np.diag(0.5 * (values.viscous_positive + values.viscous_negative))
+    gain = law.gain
+    if law.kind == COMPUTED_TORQUE and loop.model is not None:
+        own = loop.model.nominal if loop.parameters is None else loop.parameters
+        gain = loop.model.inertia_matrix(at, own)[0]
+    inverse = np.linalg.inv(M)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [np.zeros((n, n)), -inverse @ viscous]])
+    B = np.vstack([np.zeros((n, n)), inverse @ gain])
+    matrix = _sampled(A, B, law, loop.delay) if law.period > 0 else _continuous(A, B, law)
+    eigenvalues, vectors = np.linalg.eig(matrix)
+    return LinearLoop(eigenvalues, vectors, law.period > 0, n)
+
+
+def _continuous(A: Array, B: Array, law: Law) -> Array:
+    """State q, dq and those integrals that the law uses."""
+    n = law.kp.size
+    e = np.hstack([-np.eye(n), np.zeros((n, n))])
+    s = np.hstack([-np.diag(law.kp), -np.eye(n)])
+    F, H = A + B @ np.diag(law.kv) @ s, []
+    for gain, error in ((law.ki, e), (law.kiv, s)):
+        if gain.any():
+            H.append((np.diag(gain), error))
+    if not H:
+        return F
+    gains, errors = np.hstack([B @ g for g, _ in H]), np.vstack([error for _, error in H])
+    return np.block([[F, gains], [errors, np.zeros((errors.shape[0], errors.shape[0]))]])
+
+
+def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
+    """One sample as a matrix on q, dq, the last two positions, the integrals and the commands on their way."""
+    n, T = law.kp.size, law.period
+    block = expm(T * np.block([[A, B], [np.zeros((n, 3 * n))]]))
+    F, G = block[: 2 * n, : 2 * n], block[: 2 * n, 2 * n :]
+
+    def step(z: Array) -> Array:
+        q, dq, past, before, ie, iS = (z[k * n : (k + 1) * n] for k in range(6))
+        line = [z[(6 + k) * n : (7 + k) * n] for k in range(delay)]
+        velocity = {BACKWARD_DIFFERENCE: (q - past) / T, MEAN_DIFFERENCE: (q - before) / (2 * T)}.get(law.velocity, dq)
+        e = -q
+        s = law.kp * e - velocity
+        ie, iS = ie + T * e * (law.ki != 0), iS + T * s * (law.kiv != 0)
+        v = law.kv * s + law.ki * ie + law.kiv * iS
+        line.append(v)
+        moved = F @ np.concatenate([q, dq]) + G @ line[0]
+        return np.concatenate([moved, q, past, ie, iS, *line[1:]])
+
+    return np.column_stack([step(unit) for unit in np.eye((6 + delay) * n)])

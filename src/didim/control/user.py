@@ -1,0 +1,39 @@
+"""A user's own control law: one compiled function of a fixed signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import float64, int64, types
+
+_types: Any = types
+_POINTER = _types.CPointer(float64)
+_SIGNATURE = types.void(float64, int64, *[_POINTER] * 7)
+
+
+class UserLaw:
+    """A compiled law; make one with `control_law`."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.name = function.__name__
+        self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
+
+    @property
+    def address(self) -> int:
+        """Where the compiled function lies in memory."""
+        return int(self._compiled.address)
+
+    def __repr__(self) -> str:
+        return f"UserLaw({self.name})"
+
+
+def control_law(function: Callable[..., None]) -> UserLaw:
+    """Compile a law of your own for `didim.OwnLaw`: a decorator.
+
+    The function is `law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v)`: time t (s), n joints, and arrays that are indexed
+    with 0 to n - 1. It reads the reference and the motion as the controller sees it, may keep what it likes in `memory`
+    from one sample to the next (of a sampled law), and writes the control signal into v. It must be code that Numba compiles.
+    """
+    return UserLaw(function)

@@ -1,0 +1,70 @@
+"""`Experiment`: what was recorded while a robot followed a reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.door import instants, samples
+from didim.errors import InputError
+from didim.signals.reference import Course, Reference
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One record: joint torques and the reference that the controller followed; positions where they were measured."""
+
+    t: ArrayLike
+    """(N,) s, rising."""
+    tau: ArrayLike
+    """(N, n) joint torques, N.m or N."""
+    q_ref: ArrayLike | Course | None
+    """The reference: an array (N, n) on t, a `Reference` with its own clock, or a trajectory."""
+    q: ArrayLike | None = None
+    """(N, n) measured positions, rad or m."""
+    dq: ArrayLike | None = None
+    """(N, n) measured velocities."""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        time = instants(self.t, "t of the experiment")
+        width = 1 if np.ndim(self.tau) == 1 else np.shape(self.tau)[-1]
+        object.__setattr__(self, "t", time)
+        for name in ("tau", "q", "dq"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, samples(value, name, width, time.size))
+        if isinstance(self.q_ref, Course):
+            if self.q_ref.n != width:
+                raise InputError(f"q_ref has {self.q_ref.n} joints, tau has {width}.")
+        elif self.q_ref is not None:
+            object.__setattr__(self, "q_ref", samples(self.q_ref, "q_ref", width, time.size))
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return int(np.shape(self.tau)[1])
+
+    def reference(self, interpolation: str = "cubic") -> Course:
+        """The reference as a motion; an array on t is interpolated as asked."""
+        if self.q_ref is None:
+            raise InputError(f"Experiment {self.name!r} has no reference; give q_ref.")
+        return self.q_ref if isinstance(self.q_ref, Course) else Reference(self.t, self.q_ref, interpolation=interpolation)
+
+    def between(self, start: float, end: float) -> Experiment:
+        """The part with start <= t <= end. A reference with its own clock is kept whole: the loop has a history."""
+        time = np.asarray(self.t)
+        keep = (time >= start) & (time <= end)
+        if keep.sum() < 2:
+            raise InputError(
+                f"No two samples lie between {start:g} and {end:g} s; the record has {time[0]:g} to {time[-1]:g} s."
+            )
+        cut: dict[str, Any] = {
+            name: None if (value := getattr(self, name)) is None else value[keep] for name in ("tau", "q", "dq")
+        }
+        q_ref = self.q_ref if self.q_ref is None or isinstance(self.q_ref, Course) else np.asarray(self.q_ref)[keep]
+        return replace(self, t=time[keep], q_ref=q_ref, **cut)

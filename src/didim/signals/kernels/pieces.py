@@ -1,0 +1,47 @@
+"""A signal as cubic pieces on its own clock, read at any time from inside a compiled loop."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64
+
+from didim.compiled import kernel, record_type
+
+TICK = 1e-9
+"""Times closer than this (s) are the same instant: clocks k/rate and logged times differ in their last digits."""
+
+
+class Pieces(NamedTuple):
+    """m pieces of n signals and of two companions, for a reference its velocity and acceleration.
+
+    Piece i holds on [time[i], time[i + 1]]: value = ((c3 u + c2) u + c1) u + c0 with u = t - time[i].
+    """
+
+    time: Any  # (m + 1,) s, rising
+    value: Any  # (m, n, 4) c0 c1 c2 c3
+    rate: Any  # (m, n, 4)
+    acceleration: Any  # (m, n, 4)
+
+
+pieces_type = record_type(Pieces, float64[::1], *[float64[:, :, ::1]] * 3)
+
+
+@kernel
+def find(time: Any, t: float, guess: int) -> int:
+    """The piece that holds t, searched from `guess`: forward in a loop that goes forward, else by walking back."""
+    last = time.size - 2
+    i = min(max(guess, 0), last)
+    while i < last and t >= time[i + 1] - TICK:
+        i += 1
+    while i > 0 and t < time[i] - TICK:
+        i -= 1
+    return i
+
+
+@kernel
+def read(pieces: Any, time: Any, i: int, t: float, out: Any) -> None:
+    """The signals of piece i at time t, held beyond the ends, into out (n,)."""
+    u = min(max(t, time[0]), time[time.size - 1]) - time[i]
+    for j in range(out.size):
+        out[j] = ((pieces[i, j, 3] * u + pieces[i, j, 2]) * u + pieces[i, j, 1]) * u + pieces[i, j, 0]

@@ -1,0 +1,143 @@
+"""`Reference`: the motion that the controller was asked for, on a clock of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from didim.door import instants, samples
+from didim.errors import InputError, nearest
+from didim.signals.kernels.pieces import TICK, Pieces
+
+Array = NDArray[np.float64]
+
+INTERPOLATIONS = ("held", "linear", "cubic")
+
+
+class Course(ABC):
+    """Anything that gives positions, velocities and accelerations (N, n) at given times: a reference or a trajectory."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of joints."""
+
+    @property
+    @abstractmethod
+    def span(self) -> tuple[float, float]:
+        """First and last time, s."""
+
+    @abstractmethod
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, dq, ddq (N, n) at the times t (N,)."""
+
+    @abstractmethod
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        """Cubic pieces that cover [start, end] for a loop that runs at `step` s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reference(Course):
+    """A table of reference positions, with velocities and accelerations where the controller had them.
+
+    Without `dq_ref` the velocity is that of the interpolation: the slope of the cubic or linear pieces; of a held reference the
+    backward difference, which is what a sampled controller computes. `ddq_ref` likewise.
+    """
+
+    t: ArrayLike
+    """(N,) s, rising; need not be regular."""
+    q_ref: ArrayLike
+    """(N, n) rad or m."""
+    dq_ref: ArrayLike | None = None
+    ddq_ref: ArrayLike | None = None
+    interpolation: str = "cubic"
+    """"held" (each value until the next), "linear" or "cubic"."""
+
+    def __post_init__(self) -> None:
+        if self.interpolation not in INTERPOLATIONS:
+            raise InputError(
+                f"Unknown interpolation {self.interpolation!r}; {nearest(str(self.interpolation), INTERPOLATIONS)}"
+            )
+        time = instants(self.t, "t of the reference")
+        width = 1 if np.ndim(self.q_ref) == 1 else np.shape(self.q_ref)[-1]
+        object.__setattr__(self, "t", time)
+        for name in ("q_ref", "dq_ref", "ddq_ref"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, samples(value, name, width, time.size))
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return int(np.shape(self.q_ref)[1])
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time, s."""
+        time = np.asarray(self.t)
+        return float(time[0]), float(time[-1])
+
+    @cached_property
+    def _all(self) -> Pieces:
+        time = np.asarray(self.t, dtype=float)
+        value = _interpolate(time, np.asarray(self.q_ref), self.interpolation)
+        rate = self._companion(time, value, self.dq_ref)
+        return Pieces(_closed(time), value, rate, self._companion(time, rate, self.ddq_ref))
+
+    def _companion(self, time: Array, pieces: Array, given: ArrayLike | None) -> Array:
+        """The derivative of a signal: as given, by backward difference where it is held, else that of its pieces."""
+        if given is not None:
+            return _interpolate(time, np.asarray(given), self.interpolation)
+        if self.interpolation == "held":
+            values = pieces[:, :, 0]
+            backward = np.diff(values, axis=0, prepend=values[:1]) / np.diff(time, prepend=time[0] - 1.0)[:, None]
+            return _interpolate(time, backward, "held")
+        slopes = pieces[:, :, [1, 2, 3, 3]] * [1.0, 2.0, 3.0, 0.0]
+        slopes[-1, :, 0] = slopes[-2] @ np.diff(time)[-1] ** np.arange(4)
+        return np.ascontiguousarray(slopes)
+
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        """The table's own pieces, whatever the loop's step."""
+        del start, end, step
+        return self._all
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
+        pieces, at = self._all, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
+        index = np.clip(np.searchsorted(pieces.time - TICK, at, side="right") - 1, 0, pieces.time.size - 2)
+        u = (at - pieces.time[index])[:, None]
+        q, dq, ddq = (((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0] for c in pieces[1:])
+        return q, dq, ddq
+
+
+def _closed(time: Array) -> Array:
+    """The knots (N + 1,) of N pieces: the last value has a piece of its own, so that it is read at its own time."""
+    return np.append(time, 2 * time[-1] - time[-2])
+
+
+def _interpolate(time: Array, values: Array, interpolation: str) -> Array:
+    """Coefficients (N, n, 4) of the pieces through `values` (N, n), the last one constant."""
+    pieces = np.zeros((*values.shape, 4))
+    pieces[:, :, 0] = values
+    if interpolation == "cubic" and time.size > 2:
+        pieces[:-1] = _coefficients(CubicSpline(time, values, axis=0).c)
+    elif interpolation != "held":
+        pieces[:-1, :, 1] = np.diff(values, axis=0) / np.diff(time)[:, None]
+    return pieces
+
+
+def smooth_pieces(time: Array, q: Array, dq: Array, ddq: Array) -> Pieces:
+    """Pieces of a motion that is known exactly at the knots: cubics with its values and slopes; a spline for ddq."""
+    value, rate, acceleration = (_interpolate(time, signal, "cubic") for signal in (q, dq, ddq))
+    value[:-1] = _coefficients(CubicHermiteSpline(time, q, dq, axis=0).c)
+    rate[:-1] = _coefficients(CubicHermiteSpline(time, dq, ddq, axis=0).c)
+    return Pieces(_closed(time), value, rate, acceleration)
+
+
+def _coefficients(c: Array) -> Array:
+    """SciPy's (4, m, n), highest power first, as (m, n, 4), lowest first."""
+    return np.ascontiguousarray(np.moveaxis(c[::-1], 0, 2))

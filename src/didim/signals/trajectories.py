@@ -1,0 +1,133 @@
+"""Trajectories to excite a robot: finite Fourier series and quintic point-to-point moves. A table is a `Reference`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.door import instants, samples
+from didim.errors import InputError
+from didim.robot.robot import Robot
+from didim.signals.kernels.pieces import Pieces
+from didim.signals.reference import Course, smooth_pieces
+
+Array = NDArray[np.float64]
+
+
+class Trajectory(Course):
+    """A motion known at every time by a formula; a loop reads it as cubics through exact values and slopes."""
+
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        """Cubic pieces over [start, end], as long as the loop's step and at most 1 ms."""
+        count = max(2, int(np.ceil((end - start) / min(step, 1e-3) - 1e-6)))
+        time = start + (end - start) * np.arange(count + 1) / count
+        return smooth_pieces(time, *self.sample(time))
+
+
+@dataclass(frozen=True, eq=False)
+class Fourier(Trajectory):
+    """Finite Fourier series (Swevers et al. 1997) of L harmonics that starts and ends at rest.
+
+    dq_j = sum over l of a_jl cos(l w t) + b_jl sin(l w t), w = 2 pi / period. So that every period begins with zero velocity
+    and acceleration, the coefficients are moved to the nearest ones with sum a_jl = 0 and sum l b_jl = 0.
+    """
+
+    a: ArrayLike
+    """(n, L) rad/s or m/s."""
+    b: ArrayLike
+    """(n, L)."""
+    period: float
+    """s."""
+    centre: ArrayLike = 0.0
+    """(n,) mean position, rad or m."""
+    periods: int = 1
+
+    def __post_init__(self) -> None:
+        a, b = np.array(self.a, dtype=float), np.array(self.b, dtype=float)
+        if a.ndim != 2 or a.shape != b.shape or a.shape[1] < 2:
+            raise InputError(f"a and b must have the same shape (n, L) with L >= 2 harmonics, found {a.shape} and {b.shape}.")
+        if not (np.isfinite(a).all() and np.isfinite(b).all()):
+            raise InputError("a and b must be finite.")
+        if not self.period > 0 or not self.periods >= 1:
+            raise InputError(f"period and periods must be positive, found {self.period} and {self.periods}.")
+        order = np.arange(1, a.shape[1] + 1)
+        object.__setattr__(self, "a", a - a.mean(axis=1, keepdims=True))
+        object.__setattr__(self, "b", b - np.outer(b @ order, order) / (order @ order))
+        object.__setattr__(self, "centre", np.broadcast_to(np.asarray(self.centre, dtype=float), a.shape[:1]).copy())
+
+    @classmethod
+    def random(
+        cls, robot: Robot, seed: int, period: float = 10.0, harmonics: int = 5, share: float = 0.6, periods: int = 1
+    ) -> Fourier:
+        """A random series within `share` of the robot's position and velocity limits (1 rad or 0.2 m where it has none)."""
+        rng = np.random.default_rng(seed)
+        first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
+        raw = cls(first, second, period)
+        q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))
+        prismatic = np.array([joint.kind == "prismatic" for joint in robot.joints])
+        lower, upper = robot.position_limits.T
+        limited = np.isfinite(lower) & np.isfinite(upper)
+        centre = np.where(limited, 0.5 * (np.where(limited, lower, 0) + np.where(limited, upper, 0)), 0.0)
+        reach = np.where(limited, 0.5 * (np.where(limited, upper - lower, 0)), np.where(prismatic, 0.2, 1.0))
+        speed = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, np.inf)
+        scale = share * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
+        return cls(np.asarray(raw.a) * scale[:, None], np.asarray(raw.b) * scale[:, None], period, centre, periods)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return int(np.shape(self.a)[0])
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time, s."""
+        return 0.0, self.period * self.periods
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, dq, ddq (N, n) at the times t (N,)."""
+        a, b, centre = np.asarray(self.a), np.asarray(self.b), np.asarray(self.centre)
+        order = np.arange(1, a.shape[1] + 1) * 2 * np.pi / self.period
+        angle = np.outer(np.clip(np.atleast_1d(t), *self.span), order)
+        cos, sin = np.cos(angle), np.sin(angle)
+        q = centre + sin @ (a / order).T - cos @ (b / order).T
+        return q, cos @ a.T + sin @ b.T, cos @ (b * order).T - sin @ (a * order).T
+
+
+@dataclass(frozen=True, eq=False)
+class PointToPoint(Trajectory):
+    """Quintic moves between points, at rest (velocity and acceleration zero) in each of them."""
+
+    t: ArrayLike
+    """(K,) when each point is reached, s."""
+    points: ArrayLike
+    """(K, n) rad or m; repeat a point to wait in it."""
+
+    def __post_init__(self) -> None:
+        time = instants(self.t, "t of the points")
+        width = 1 if np.ndim(self.points) == 1 else np.shape(self.points)[-1]
+        object.__setattr__(self, "t", time)
+        object.__setattr__(self, "points", samples(self.points, "points", width, time.size))
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return int(np.shape(self.points)[1])
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time, s."""
+        time = np.asarray(self.t)
+        return float(time[0]), float(time[-1])
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, dq, ddq (N, n) at the times t (N,)."""
+        time, points = np.asarray(self.t), np.asarray(self.points)
+        at = np.clip(np.atleast_1d(np.asarray(t, dtype=float)), time[0], time[-1])
+        i = np.clip(np.searchsorted(time, at, side="right") - 1, 0, time.size - 2)
+        length = (time[i + 1] - time[i])[:, None]
+        u, move = (at - time[i])[:, None] / length, points[i + 1] - points[i]
+        q = points[i] + move * u**3 * (10 - 15 * u + 6 * u**2)
+        dq = move / length * 30 * u**2 * (1 - u) ** 2
+        return q, dq, move / length**2 * 60 * u * (1 - u) * (1 - 2 * u)

@@ -1,0 +1,132 @@
+"""The closed loop with error control, for what is smooth: a continuous law or a given torque, and smooth friction.
+
+Dormand and Prince's method of order 5(4), coefficients from SciPy, with its free interpolant of order 4 for the outputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import float64, int64
+from scipy.integrate import RK45
+
+from didim.compiled import entry, kernel
+from didim.signals.kernels.pieces import TICK
+from didim.simulation.kernels.fixed import Output, output_type, record
+from didim.simulation.kernels.plant import COMPLETED, DIVERGED, INFEASIBLE, Plant, plant_type, rates, runaway
+
+_A = np.vstack([np.hstack([RK45.A, np.zeros((6, 1))]), RK45.B])
+_C = np.append(RK45.C, 1.0)
+_E, _P = np.array(RK45.E), np.array(RK45.P)
+_vector = float64[::1]
+_SMALLEST = 1e-10
+"""A step below this, in s, means that the solution cannot be followed."""
+
+
+@kernel
+def stages(plant: Plant, t: float, y: Any, size: int, h: float, first: int) -> int:
+    """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of `rates`."""
+    K, trial = plant.stage, plant.stage[7]
+    for s in range(first, 7):
+        for k in range(size):
+            change = 0.0
+            for i in range(s):
+                change += _A[s, i] * K[i, k]
+            trial[k] = y[k] + h * change
+        failed = rates(plant, t + _C[s] * h, trial, h, K[s])
+        if failed >= 0:
+            return failed
+    return -1
+
+
+@kernel
+def error_of(plant: Plant, y: Any, size: int, h: float, relative: float, absolute: float) -> float:
+    """Estimated error of the step over what is allowed, root mean square over the state."""
+    K, total = plant.stage, 0.0
+    for k in range(size):
+        error = 0.0
+        for i in range(7):
+            error += _E[i] * K[i, k]
+        total += (h * error / (absolute + relative * max(abs(y[k]), abs(K[7, k])))) ** 2
+    return np.sqrt(total / size)
+
+
+@kernel
+def interpolate(plant: Plant, y: Any, size: int, h: float, theta: float) -> None:
+    """The state at share theta of the step, into stage 8."""
+    K = plant.stage
+    for k in range(size):
+        change = 0.0
+        for i in range(7):
+            weight = 0.0
+            for p in range(3, -1, -1):
+                weight = (weight + _P[i, p]) * theta
+            change += weight * K[i, k]
+        K[8, k] = y[k] + h * change
+
+
+@entry(
+    int64(
+        plant_type,
+        float64,
+        float64,
+        int64,
+        float64[::1],
+        float64,
+        float64,
+        int64,
+        output_type,
+        float64[::1],
+        int64[::1],
+        float64[::1],
+    )
+)
+def run_adaptive(
+    plant: Plant,
+    start: float,
+    end: float,
+    size: int,
+    y: Any,
+    relative: float,
+    absolute: float,
+    row: int,
+    out: Output,
+    step: Any,
+    trouble: Any,
+    when: Any,
+) -> int:
+    """Run from start to end from state y, first trying step[0]; returns the next output row, `trouble` as in `run_fixed`."""
+    K = plant.stage
+    t, h, first = start, step[0], 0
+    trouble[0], trouble[1] = COMPLETED, -1
+    while t < end - TICK and row < out.t.size and trouble[1] < 0:
+        h = min(h, end - t)
+        when[0] = t
+        trouble[1] = stages(plant, t, y, size, h, first)
+        first = 1
+        error = error_of(plant, y, size, h, relative, absolute)
+        if trouble[1] >= 0 or not error <= 1.0:
+            h *= max(0.2, 0.9 * error**-0.2) if trouble[1] < 0 and error < 1e30 else 0.2
+            if h > _SMALLEST:
+                trouble[1] = -1
+            elif trouble[1] < 0:
+                trouble[0], trouble[1] = DIVERGED, max(runaway(plant, K[7]), 0)
+            continue
+        while row < out.t.size and out.t[row] <= t + h + TICK and trouble[1] < 0:
+            interpolate(plant, y, size, h, min(1.0, (out.t[row] - t) / h))
+            trouble[1] = rates(plant, out.t[row], K[8], h, K[9])
+            record(plant, K[8], row, out)
+            row += 1
+        for k in range(size):
+            y[k] = K[7, k]
+            K[0, k] = K[6, k]
+        first = 1
+        t += h
+        h *= min(5.0, 0.9 * max(error, 1e-10) ** -0.2)
+        step[0] = h
+        if trouble[1] < 0 and runaway(plant, y) >= 0:
+            trouble[0], trouble[1] = DIVERGED, runaway(plant, y)
+    if trouble[1] >= 0 and trouble[0] == COMPLETED:
+        trouble[0] = INFEASIBLE
+    return row

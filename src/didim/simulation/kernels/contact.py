@@ -1,0 +1,161 @@
+"""Acceleration with Coulomb contacts that stick: the friction of the slow contacts is an unknown within its limits.
+
+A contact that keeps sliding over the step h has its full Coulomb torque against its velocity. One that would reverse is slow:
+its force f within [-Fc-, Fc+] is the one that brings its velocity to zero within the step, or the nearest that it can give,
+
+    u + h D ddq = 0,   ddq = M^-1 (tau - N - D' f),   u = D dq,
+
+a box-constrained linear problem with the matrix A = D M^-1 D', solved by projected Gauss-Seidel. A contact at rest whose
+force lies within its limits thus stays at rest exactly; the same f makes `slip`, so that tau = W phi holds always (43).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import float64, int64
+
+from didim.compiled import kernel, record_type
+from didim.dynamics.kernels.direct import bias, factor, inertia_matrix, solve
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.dynamics.kernels.vectors import row_times
+
+EXACT, SMOOTH = range(2)
+SWEEPS = 200
+ACCURACY = 1e-13
+
+
+class Touch(NamedTuple):
+    """Scratch of the contacts."""
+
+    speed: Any  # (c,) u
+    force: Any  # (c,) f
+    slow: Any  # (c,) int64 indices of the slow contacts, as many as found
+    column: Any  # (c, n) M^-1 D_i'
+    A: Any  # (c, c)
+
+
+touch_type = record_type(Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1])
+
+
+@kernel
+def slide(values: Values, i: int, u: float) -> float:
+    """Coulomb force of contact i while it slides with velocity u."""
+    return values.limit_positive[i] if u > 0.0 else (-values.limit_negative[i] if u < 0.0 else 0.0)
+
+
+@kernel
+def can_stick(values: Values, i: int) -> bool:
+    """A contact whose limits are not positive always slides."""
+    return values.limit_positive[i] > 0.0 and values.limit_negative[i] > 0.0
+
+
+@kernel
+def find_slow(values: Values, h: float, touch: Touch, ddq: Any) -> int:
+    """Collect the contacts that rest, or would reverse within h at the acceleration ddq of full sliding; returns how many."""
+    found = 0
+    for i in range(touch.speed.size):
+        u = touch.speed[i]
+        if can_stick(values, i) and u * (u + h * row_times(values.contact, i, ddq)) <= 0.0:
+            touch.slow[found] = i
+            found += 1
+    return found
+
+
+@kernel
+def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: Any) -> None:
+    """Solve for the forces of the slow contacts, starting from sliding, and correct ddq for them."""
+    n = ddq.size
+    for a in range(count):
+        i = touch.slow[a]
+        for j in range(n):
+            touch.column[i, j] = values.contact[i, j]
+        solve_row(work.M, touch.column, i)
+        for j in range(n):
+            ddq[j] += touch.column[i, j] * touch.force[i]
+    for a in range(count):
+        for b in range(count):
+            i, k = touch.slow[a], touch.slow[b]
+            touch.A[i, k] = row_products(values.contact, i, touch.column, k)
+    for _ in range(SWEEPS):
+        change = 0.0
+        for a in range(count):
+            i = touch.slow[a]
+            rest = touch.speed[i] / h + row_times(values.contact, i, ddq)
+            for b in range(count):
+                rest -= touch.A[i, touch.slow[b]] * touch.force[touch.slow[b]]
+            free = touch.force[i] + rest / touch.A[i, i]
+            held = min(max(free, -values.limit_negative[i]), values.limit_positive[i])
+            change = max(change, abs(held - touch.force[i]) / (values.limit_positive[i] + values.limit_negative[i]))
+            touch.force[i] = held
+        if change < ACCURACY or count == 1:
+            break
+    for a in range(count):
+        i = touch.slow[a]
+        for j in range(n):
+            ddq[j] -= touch.column[i, j] * touch.force[i]
+
+
+@kernel
+def solve_row(L: Any, table: Any, i: int) -> None:
+    """Row i of `table` <- (L L')^-1 times it."""
+    solve(L, table[i])
+
+
+@kernel
+def row_products(A: Any, i: int, B: Any, k: int) -> float:
+    """Row i of A times row k of B."""
+    total = 0.0
+    for j in range(A.shape[1]):
+        total += A[i, j] * B[k, j]
+    return total
+
+
+@kernel
+def accelerate(
+    tree: Tree,
+    values: Values,
+    q: Any,
+    dq: Any,
+    tau: Any,
+    friction: int,
+    h: float,
+    width: float,
+    work: Work,
+    touch: Touch,
+    ddq: Any,
+    slip: Any,
+) -> int:
+    """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead; smooth: tanh(u/width)."""
+    place(tree, q, work)
+    inertia_matrix(tree, values, work)
+    bias(tree, values, dq, work)
+    failed = factor(work.M)
+    if failed >= 0:
+        return failed
+    c, n = slip.size, q.size
+    for j in range(n):
+        ddq[j] = tau[j] - work.bias[j]
+    for i in range(c):
+        u = row_times(values.contact, i, dq)
+        touch.speed[i] = u
+        if friction == SMOOTH:
+            slip[i] = np.tanh(u / width)
+            touch.force[i] = (values.limit_positive[i] if u > 0.0 else values.limit_negative[i]) * slip[i]
+        else:
+            touch.force[i] = slide(values, i, u)
+        for j in range(n):
+            ddq[j] -= values.contact[i, j] * touch.force[i]
+    solve(work.M, ddq)
+    if friction == EXACT:
+        slow = find_slow(values, h, touch, ddq)
+        if slow > 0:
+            hold(values, h, slow, work, touch, ddq)
+        for i in range(c):
+            limit = values.limit_positive[i] if touch.force[i] > 0.0 else values.limit_negative[i]
+            if can_stick(values, i):
+                slip[i] = touch.force[i] / limit
+            else:
+                slip[i] = 1.0 if touch.speed[i] > 0.0 else (-1.0 if touch.speed[i] < 0.0 else 0.0)
+    return -1

@@ -1,0 +1,147 @@
+"""The closed loop with a fixed step: the controller's samples, classical Runge-Kutta steps between them, outputs where asked.
+
+Time is counted in whole steps from the start, so that it does not drift. Outputs that fall between two steps are reached by a
+shorter step on the side, which leaves the run itself as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64, int64, uint8
+
+from didim.compiled import entry, kernel, record_type
+from didim.control.kernels.law import sampled_command
+from didim.signals.kernels.pieces import TICK
+from didim.simulation.kernels.plant import (
+    COMPLETED,
+    DIVERGED,
+    HELD,
+    INFEASIBLE,
+    Plant,
+    apply,
+    ask,
+    plant_type,
+    rates,
+    runaway,
+)
+
+
+class Output(NamedTuple):
+    """Where a run writes, one row per time asked for."""
+
+    t: Any  # (N,) s, rising
+    q: Any  # (N, n); so the next three
+    dq: Any
+    ddq: Any
+    tau: Any
+    slip: Any  # (N, c)
+    stuck: Any  # (N, c) uint8
+
+
+_vector = float64[::1]
+output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:, ::1])
+
+
+@kernel
+def record(plant: Plant, y: Any, row: int, out: Output) -> None:
+    """Write the state y and what `rates` left in the plant for it."""
+    n = plant.tau.size
+    for j in range(n):
+        out.q[row, j] = y[j]
+        out.dq[row, j] = y[n + j]
+        out.ddq[row, j] = plant.ddq[j]
+        out.tau[row, j] = plant.tau[j]
+    for i in range(plant.slip.size):
+        out.slip[row, i] = plant.slip[i]
+        out.stuck[row, i] = abs(plant.slip[i]) < 1.0
+
+
+@kernel
+def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> float:
+    """The state x at a stage of the classical fourth-order method, and its share of the step; stage 4 is the end."""
+    for k in range(size):
+        if stage == 0:
+            x[k] = y[k]
+        elif stage < 3:
+            x[k] = y[k] + 0.5 * h * K[stage - 1, k]
+        elif stage == 3:
+            x[k] = y[k] + h * K[2, k]
+        else:
+            x[k] = y[k] + h / 6.0 * (K[0, k] + 2.0 * K[1, k] + 2.0 * K[2, k] + K[3, k])
+    return 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
+
+
+@kernel
+def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: Output, trouble: Any) -> int:
+    """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
+
+    An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
+    `rates` below, which is inlined: more of them would multiply the size of the loop.
+    """
+    K, x = plant.stage, plant.stage[4]
+    stepping = True
+    while stepping and row < out.t.size:
+        aside = t + TICK < out.t[row] < t + h - TICK
+        length = out.t[row] - t if aside else h
+        stepping = aside
+        for stage in range(5 if aside else 4):
+            share = stage_state(K, y, size, stage, length, x)
+            trouble[1] = rates(plant, t + share * length, x, h, K[min(stage, 3)] if stage < 4 else plant.stage[5])
+            if trouble[1] >= 0:
+                return row
+            if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
+                record(plant, x, row, out)
+                row += 1
+                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
+                    stepping = True
+                    break
+    if not stepping:
+        stage_state(K, y, size, 4, h, x)
+        for k in range(size):
+            y[k] = x[k]
+    return row
+
+
+@entry(int64(plant_type, float64, float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector))
+def run_fixed(
+    plant: Plant,
+    start: float,
+    period: float,
+    first_sample: int,
+    last_sample: int,
+    substeps: int,
+    size: int,
+    y: Any,
+    row: int,
+    out: Output,
+    trouble: Any,
+    when: Any,
+) -> int:
+    """Run samples first_sample to last_sample of the clock start + k period from state y; returns the next output row.
+
+    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time.
+    """
+    trouble[0] = COMPLETED
+    n = plant.tau.size
+    for sample in range(first_sample, last_sample):
+        for sub in range(substeps):
+            h = period / substeps
+            t = start + sample * period + sub * h
+            when[0] = t
+            if plant.drive == HELD and sub == 0:
+                ask(plant, t)
+                law, desk = plant.law, plant.desk
+                sampled_command(law, plant.tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.v)
+                apply(plant)
+            row = advance(plant, t, y, size, h, row, out, trouble)
+            if trouble[1] >= 0:
+                trouble[0] = INFEASIBLE
+                return row
+            trouble[1] = runaway(plant, y)
+            if trouble[1] >= 0:
+                trouble[0] = DIVERGED
+                return row
+            if row >= out.t.size:
+                return row
+    return row

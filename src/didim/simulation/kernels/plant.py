@@ -1,0 +1,131 @@
+"""The robot in its loop at one instant: what drives it, and how its state changes.
+
+The state y is q, dq and, for a continuous law, the integrals of e and s. What drives the robot is a command that is held
+between the samples of the controller (HELD), a law that acts at every instant (CONTINUOUS), or a given torque (OPEN).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64, int64
+
+from didim.compiled import kernel, record_type
+from didim.control.kernels.law import continuous_command, desk_type, law_type
+from didim.dynamics.kernels.tree import tree_type, values_type, work_type
+from didim.dynamics.kernels.vectors import row_times
+from didim.signals.kernels.pieces import find, pieces_type, read
+from didim.simulation.kernels.contact import accelerate, touch_type
+
+HELD, CONTINUOUS, OPEN = range(3)
+COMPLETED, INFEASIBLE, DIVERGED = range(3)
+RUNAWAY = 1e7
+"""A velocity above this, in rad/s or m/s, is no motion of a machine."""
+
+
+class Plant(NamedTuple):
+    """Everything that one run needs; the arrays of `desk`, `work`, `touch` and `now` are its own."""
+
+    tree: Any
+    values: Any  # the simulated parameters
+    own: Any  # the parameters in the controller's own model
+    law: Any
+    desk: Any
+    asked: Any  # Pieces of the reference, or of the torque in open loop
+    cursor: Any  # (1,) int64 piece that was read last
+    work: Any
+    touch: Any
+    drive: int
+    friction: int
+    width: float  # of smooth friction, rad/s or m/s
+    v: Any  # (n,) control signal now
+    tau: Any  # (n,) torque now
+    ddq: Any  # (n,) acceleration now
+    slip: Any  # (c,) slip now
+    stage: Any  # (10, 4 n) intermediate states and rates of the integrators
+
+
+plant_type = record_type(
+    Plant,
+    tree_type,
+    values_type,
+    values_type,
+    law_type,
+    desk_type,
+    pieces_type,
+    int64[::1],
+    work_type,
+    touch_type,
+    int64,
+    int64,
+    float64,
+    *[float64[::1]] * 4,
+    float64[:, ::1],
+)
+
+
+@kernel
+def ask(plant: Plant, t: float) -> None:
+    """Put the reference at time t on the controller's desk."""
+    asked, desk = plant.asked, plant.desk
+    i = find(asked.time, t, plant.cursor[0])
+    plant.cursor[0] = i
+    read(asked.value, asked.time, i, t, desk.reference[0])
+    read(asked.rate, asked.time, i, t, desk.reference[1])
+    read(asked.acceleration, asked.time, i, t, desk.reference[2])
+
+
+@kernel
+def apply(plant: Plant) -> None:
+    """tau = g v, eq. 8."""
+    for j in range(plant.tau.size):
+        plant.tau[j] = row_times(plant.law.gain, j, plant.v)
+
+
+@kernel
+def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; -1, or the joint at which M is infeasible."""
+    n = plant.tau.size
+    q, dq = y[:n], y[n : 2 * n]
+    if plant.drive == CONTINUOUS:
+        ask(plant, t)
+        for j in range(n):
+            plant.desk.integral[0, j] = y[2 * n + j]
+            plant.desk.integral[1, j] = y[3 * n + j]
+        continuous_command(plant.law, plant.tree, plant.own, plant.desk, t, q, dq, plant.work, plant.v)
+        apply(plant)
+        for j in range(n):
+            rate[2 * n + j] = plant.desk.error[0, j]
+            rate[3 * n + j] = plant.desk.error[1, j]
+    elif plant.drive == OPEN:
+        i = find(plant.asked.time, t, plant.cursor[0])
+        plant.cursor[0] = i
+        read(plant.asked.value, plant.asked.time, i, t, plant.tau)
+    failed = accelerate(
+        plant.tree,
+        plant.values,
+        q,
+        dq,
+        plant.tau,
+        plant.friction,
+        h,
+        plant.width,
+        plant.work,
+        plant.touch,
+        plant.ddq,
+        plant.slip,
+    )
+    for j in range(n):
+        rate[j] = dq[j]
+        rate[n + j] = plant.ddq[j]
+    return failed
+
+
+@kernel
+def runaway(plant: Plant, y: Any) -> int:
+    """The first joint that is no longer finite or moves absurdly fast; -1 if none."""
+    n = plant.tau.size
+    for j in range(n):
+        if not abs(y[n + j]) < RUNAWAY or not abs(y[j]) < RUNAWAY * RUNAWAY:
+            return j
+    return -1

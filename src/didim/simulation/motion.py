@@ -1,0 +1,43 @@
+"""`Motion`: what a simulation returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A simulated motion at the times asked for, up to where it was completed; all numbers are finite."""
+
+    t: Array
+    """(N,) s."""
+    q: Array
+    """(N, n) positions, rad or m."""
+    dq: Array
+    """(N, n) velocities."""
+    ddq: Array
+    """(N, n) accelerations, from the model at that instant."""
+    tau: Array
+    """(N, n) joint torques, N.m or N: the regressor at this motion and slip, times the parameters."""
+    slip: Array
+    """(N, c) Coulomb torque of each contact over its limit."""
+    stuck: NDArray[np.bool_]
+    """(N, c) whether the contact sticks (|slip| < 1)."""
+    status: str = "completed"
+    """"completed", "infeasible" (inertia matrix not positive definite), "diverged", or "cancelled"."""
+    message: str = ""
+    """What went wrong, when and at which joint."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the simulation reached the last time asked for."""
+        return self.status == "completed"
+
+    def __repr__(self) -> str:
+        note = "" if self.completed else f", {self.status}: {self.message}"
+        return f"Motion({self.t.size} samples of {self.q.shape[1]} joints{note})"

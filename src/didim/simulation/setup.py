@@ -1,0 +1,119 @@
+"""What a run needs before it starts: the plant for the kernels, the reference, and a step that the stiffness allows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.kernels.law import Law
+from didim.control.law import Controller
+from didim.control.laws import PD
+from didim.door import samples
+from didim.dynamics.kernels.tree import Values, allocate
+from didim.dynamics.model import TorqueModel
+from didim.errors import InputError
+from didim.signals.kernels.pieces import Pieces
+from didim.signals.reference import Course, Reference
+from didim.simulation.kernels.contact import SMOOTH, Touch
+from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Plant
+
+Array = NDArray[np.float64]
+
+LONGEST_STEP = 1e-3
+"""Step of a continuous loop where nothing else is asked for, s."""
+
+STIFFNESS = 1.0
+"""Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to 2.7."""
+
+MOST_SUBSTEPS = 10_000
+
+
+def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str) -> Course:
+    """The reference (or torque) as a course of n joints that covers the times t."""
+    if value is None:
+        raise InputError(f"{name} is missing: an array on t, a Reference or a trajectory.")
+    if not isinstance(value, Course):
+        return Reference(t, samples(value, name, n, t.size), interpolation=interpolation)
+    if value.n != n:
+        raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
+    start, end = value.span
+    slack = 1e-6 + 0.01 * (end - start)
+    if start > t[0] + slack or end < t[-1] - slack:
+        raise InputError(f"{name} covers {start:g} to {end:g} s, but the simulation runs from {t[0]:g} to {t[-1]:g} s.")
+    return value
+
+
+def drive_of(loop: Controller | None) -> int:
+    """What drives the robot: a held command, a law at every instant, or a given torque."""
+    return OPEN if loop is None else (CONTINUOUS if loop.rate is None else HELD)
+
+
+def law_of(loop: Controller | None, model: TorqueModel, inertia: Array) -> Law:
+    """The compiled law's numbers; idle ones in open loop."""
+    return (loop or PD(kp=1.0, kv=1.0, drive_gain=1.0)).resolve(model, inertia)
+
+
+def make_plant(
+    model: TorqueModel, values: Values, loop: Controller | None, law: Law, asked: Pieces, friction: int, width: float
+) -> Plant:
+    """A plant with clean memory."""
+    n, c = model.robot.n, len(model.contacts)
+    own = values if loop is None else loop.own_values(values)
+    desk = (loop or PD(kp=1.0, kv=1.0)).desk(n, own.contact.shape[0])
+    return Plant(
+        model.tree,
+        values,
+        own,
+        law,
+        desk,
+        asked,
+        np.zeros(1, dtype=np.int64),
+        allocate(n, c),
+        Touch(np.zeros(c), np.zeros(c), np.zeros(c, dtype=np.int64), np.zeros((c, n)), np.zeros((c, c))),
+        drive_of(loop),
+        friction,
+        width,
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(c),
+        np.zeros((10, 4 * n)),
+    )
+
+
+def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
+    """The period, s, at which a run advances: the controller's, the step asked for, or one that meets the outputs."""
+    if loop is not None and loop.rate is not None:
+        return 1.0 / loop.rate
+    if step is not None:
+        return step
+    spacing = float(np.median(np.diff(t))) if t.size > 1 else LONGEST_STEP
+    return spacing / np.ceil(spacing / LONGEST_STEP - 1e-9)
+
+
+def fastest_rate(
+    model: TorqueModel, parameters: ArrayLike, values: Values, law: Law, drive: int, friction: int, width: float, q: Array
+) -> float:
+    """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv + Fc/width) (M^-1)_jj."""
+    damping = np.abs(np.diagonal(values.viscous)) + np.maximum(np.abs(values.viscous_positive), np.abs(values.viscous_negative))
+    if drive == CONTINUOUS:
+        damping = damping + np.abs(np.diagonal(law.gain)) * law.kv
+    if friction == SMOOTH:
+        limits = np.maximum(np.abs(values.limit_positive), np.abs(values.limit_negative))
+        damping = damping + (values.contact**2).T @ limits / width
+    M = model.inertia_matrix(q, parameters)
+    feasible = np.linalg.eigvalsh(M)[:, 0] > 0
+    if not feasible.any():
+        return 0.0
+    return float((damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
+
+
+def substeps_for(period: float, rate: float) -> int:
+    """How many steps a period is divided into so that each is short against the fastest rate."""
+    wanted = int(np.ceil(period * rate / STIFFNESS - 1e-9))
+    if wanted > MOST_SUBSTEPS:
+        raise InputError(
+            f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a period. "
+            "Check gains, friction and the units of the inertias."
+        )
+    return max(1, wanted)

@@ -1,0 +1,274 @@
+"""`simulate`: the robot in its control loop, integrated in time (21)-(26), Figures 6 and 7."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.control.linear import linearise
+from didim.control.tuning import largest_inertias
+from didim.door import instants, per_joint
+from didim.dynamics.model import TorqueModel
+from didim.errors import InputError, nearest
+from didim.signals.kernels.pieces import TICK
+from didim.signals.reference import Course
+from didim.simulation.kernels.adaptive import run_adaptive
+from didim.simulation.kernels.contact import EXACT, SMOOTH
+from didim.simulation.kernels.fixed import Output, run_fixed
+from didim.simulation.kernels.plant import CONTINUOUS, DIVERGED, HELD, INFEASIBLE, OPEN, Plant
+from didim.simulation.motion import Motion
+from didim.simulation.setup import clock_of, course_of, drive_of, fastest_rate, law_of, make_plant, substeps_for
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], Any]
+
+FRICTIONS = {"exact": EXACT, "smooth": SMOOTH}
+METHODS = ("auto", "fixed", "adaptive")
+CHUNK = 4096
+"""Samples per call of the compiled loop: memory for the reference stays small, and progress can be told between two calls."""
+
+
+class UnstableLoopWarning(UserWarning):
+    """The assumed loop is unstable by itself."""
+
+
+def simulate(
+    model: TorqueModel,
+    parameters: ArrayLike,
+    loop: Controller | None,
+    *,
+    t: ArrayLike,
+    q_ref: ArrayLike | Course | None = None,
+    tau: ArrayLike | Course | None = None,
+    friction: str = "exact",
+    width: float = 0.05,
+    initial: tuple[ArrayLike, ArrayLike] | None = None,
+    method: str = "auto",
+    step: float | None = None,
+    tolerance: float = 1e-8,
+    check: bool = True,
+    progress: Progress | None = None,
+) -> Motion:
+    """Simulate the robot and return its motion at the times t (N,).
+
+    Parameters
+    ----------
+    model, parameters
+        The dynamic model, standard or base, and its parameter values.
+    loop
+        The controller; None: open loop, the torque is given.
+    q_ref
+        The reference: an array (N, n) on t (held for a sampled law, cubic for a continuous one), a `Reference` with its own
+        clock, or a trajectory.
+    tau
+        In open loop, the joint torques: an array (N, n) on t (cubic), or a `Reference` whose positions are torques.
+    friction
+        "exact": Coulomb contacts that stick; "smooth": tanh(u / width).
+    width
+        Of smooth friction, rad/s or m/s.
+    initial
+        q and dq (n,) at t[0]; None: those of the reference (at rest at zero in open loop).
+    method
+        "fixed" step, or "adaptive" with error control (continuous law or open loop, smooth friction); "auto": adaptive if
+        it can.
+    step
+        Of a continuous loop, s; None: that of t, at most 1 ms. Divided further where the loop is stiff.
+    tolerance
+        Relative and absolute, of the adaptive method.
+    check
+        Warn beforehand (`UnstableLoopWarning`) if the linearised loop is unstable.
+    progress
+        Called with the share done, 0 to 1; may return False to stop.
+    """
+    time = instants(t, "t", least=1)
+    course, started, n = _asked(model, loop, time, q_ref, tau), _start(model, loop, time, q_ref, tau, initial), model.robot.n
+    kind = _friction(friction, width)
+    adaptive = _is_adaptive(method, drive_of(loop), kind)
+    values = model.values(parameters)
+    needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
+    inertia = np.maximum(largest_inertias(model, parameters), 1e-12) if needs_inertia else np.ones(n)
+    law = law_of(loop, model, inertia)
+    if check and loop is not None:
+        _report_instability(model, parameters, loop, started[0])
+    period = clock_of(loop, time, _checked_step(step, loop))
+    probe = course.sample(np.linspace(time[0], time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
+    fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
+    plant = make_plant(model, values, loop, law, course.pieces(time[0], time[0] + period, period), kind, width)
+    out = _output(time, n, len(model.contacts))
+    y = np.zeros(4 * n)
+    y[:n], y[n : 2 * n] = started
+    run = _Run(plant, course, out, y, period, substeps_for(period, fastest), 4 * n if plant.drive == CONTINUOUS else 2 * n)
+    rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
+    names = model.robot.joint_names
+    return _motion(out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
+
+
+class _Run:
+    """Calls the compiled loop chunk by chunk."""
+
+    def __init__(self, plant: Plant, course: Course, out: Output, y: Array, period: float, substeps: int, size: int) -> None:
+        self.plant, self.course, self.out, self.y = plant, course, out, y
+        self.period, self.substeps, self.size = period, substeps, size
+        self.trouble, self.when = np.zeros(2, dtype=np.int64), np.zeros(1)
+        self.start, self.end = float(out.t[0]), float(out.t[-1])
+
+    @property
+    def joint(self) -> int:
+        return int(self.trouble[1])
+
+    def fixed(self, progress: Progress | None) -> tuple[int, str, str]:
+        row, sample = 0, 0
+        total = int(np.floor((self.end - self.start) / self.period + 1e-6)) + 1
+        while row < self.out.t.size:
+            last = min(sample + CHUNK, total)
+            plant = self._plant(self.start + sample * self.period, self.start + last * self.period)
+            row = run_fixed(
+                plant,
+                self.start,
+                self.period,
+                sample,
+                last,
+                self.substeps,
+                self.size,
+                self.y,
+                row,
+                self.out,
+                self.trouble,
+                self.when,
+            )
+            sample = last
+            if (stop := self._told(row, progress)) is not None:
+                return stop
+        return row, "completed", ""
+
+    def adaptive(self, tolerance: float, progress: Progress | None) -> tuple[int, str, str]:
+        row, now, step = 0, self.start, np.array([1e-4])
+        while row < self.out.t.size:
+            end = min(now + CHUNK * self.period, self.end)
+            plant = self._plant(now, end)
+            row = run_adaptive(
+                plant, now, end, self.size, self.y, tolerance, tolerance, row, self.out, step, self.trouble, self.when
+            )
+            now = end
+            if (stop := self._told(row, progress)) is not None:
+                return stop
+        return row, "completed", ""
+
+    def _plant(self, start: float, end: float) -> Plant:
+        return self.plant._replace(asked=self.course.pieces(start, end + self.period, self.period))
+
+    def _told(self, row: int, progress: Progress | None) -> tuple[int, str, str] | None:
+        """The end of the run, if it has come."""
+        if self.trouble[0] == INFEASIBLE:
+            return row, "infeasible", f"The inertia matrix is not positive definite at t = {self.when[0]:.6g} s, {{joint}}."
+        if self.trouble[0] == DIVERGED:
+            return row, "diverged", f"The motion runs away at t = {self.when[0]:.6g} s, {{joint}}; is the loop stable?"
+        if progress is not None and progress(row / self.out.t.size) is False:
+            return row, "cancelled", f"Stopped on request at t = {self.when[0]:.6g} s."
+        return None
+
+
+def _asked(
+    model: TorqueModel, loop: Controller | None, t: Array, q_ref: ArrayLike | Course | None, tau: ArrayLike | Course | None
+) -> Course:
+    if loop is None:
+        if q_ref is not None:
+            raise InputError("In open loop (loop=None) nothing follows a reference: give tau instead of q_ref.")
+        return course_of(tau, t, model.robot.n, "cubic", "tau")
+    if not isinstance(loop, Controller):
+        raise InputError(f"loop must be a controller such as didim.PD, or None for open loop; found {type(loop).__name__}.")
+    if tau is not None:
+        raise InputError("The torque follows from the loop: give tau only in open loop (loop=None).")
+    return course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
+
+
+def _start(
+    model: TorqueModel,
+    loop: Controller | None,
+    t: Array,
+    q_ref: ArrayLike | Course | None,
+    tau: ArrayLike | Course | None,
+    initial: tuple[ArrayLike, ArrayLike] | None,
+) -> tuple[Array, Array]:
+    n = model.robot.n
+    if initial is not None:
+        try:
+            q, dq = initial
+        except (TypeError, ValueError):
+            raise InputError("initial must be a pair: positions and velocities (n,) at t[0].") from None
+        return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
+    if loop is None:
+        return np.zeros(n), np.zeros(n)
+    course = _asked(model, loop, t, q_ref, tau)
+    q_start, dq_start, _ = course.sample(t[:1])
+    return q_start[0], dq_start[0]
+
+
+def _friction(friction: str, width: float) -> int:
+    if friction not in FRICTIONS:
+        raise InputError(f"Unknown friction {friction!r}; {nearest(str(friction), FRICTIONS)}")
+    if not (np.isfinite(width) and width > 0):
+        raise InputError(f"width must be positive, found {width}.")
+    return FRICTIONS[friction]
+
+
+def _is_adaptive(method: str, drive: int, friction: int) -> bool:
+    if method not in METHODS:
+        raise InputError(f"Unknown method {method!r}; {nearest(str(method), METHODS)}")
+    smooth = friction == SMOOTH and drive in (CONTINUOUS, OPEN)
+    if method == "adaptive" and not smooth:
+        raise InputError('method="adaptive" needs friction="smooth" and a continuous law (rate=None) or open loop.')
+    return method != "fixed" and smooth
+
+
+def _checked_step(step: float | None, loop: Controller | None) -> float | None:
+    if step is None:
+        return None
+    if loop is not None and drive_of(loop) == HELD:
+        raise InputError("step is that of a continuous loop; a sampled law advances at its own rate.")
+    if not (np.isfinite(step) and step > TICK):
+        raise InputError(f"step must be positive, in s, found {step}.")
+    return float(step)
+
+
+def _report_instability(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Array) -> None:
+    linear = linearise(model, parameters, loop, q)
+    if linear is not None and not linear.stable:
+        name = model.robot.joint_names[linear.worst_joint]
+        measure = (
+            f"spectral radius {linear.spectral_radius:.3g} per sample"
+            if linear.sampled
+            else (f"a pole at {linear.eigenvalues.real.max():.3g} 1/s")
+        )
+        warnings.warn(
+            f"The assumed loop is unstable by itself: {measure}, mostly joint {linear.worst_joint + 1} ({name}). "
+            "Lower its gains, or check drive gain, rate and delay.",
+            UnstableLoopWarning,
+            stacklevel=3,
+        )
+
+
+def _output(t: Array, n: int, c: int) -> Output:
+    N = t.size
+    q, dq, ddq, tau = np.zeros((4, N, n))
+    return Output(t, q, dq, ddq, tau, np.zeros((N, c)), np.zeros((N, c), dtype=np.uint8))
+
+
+def _motion(out: Output, rows: int, status: str, message: str) -> Motion:
+    kept = slice(0, rows)
+    return Motion(
+        out.t[kept],
+        out.q[kept],
+        out.dq[kept],
+        out.ddq[kept],
+        out.tau[kept],
+        out.slip[kept],
+        out.stuck[kept].astype(bool),
+        status,
+        message,
+    )
