@@ -70,8 +70,10 @@ def entry(signature: Any) -> Callable[[Callable[P, R]], Entry[P, R]]:
 
 def record_type(record: type, *fields: Any) -> Any:
     """The Numba type of a NamedTuple whose fields have the given Numba types, for signatures."""
-    make: Any = numba.types.NamedTuple
-    return make(fields, record)
+    types: Any = numba.types
+    if all(field == fields[0] for field in fields):
+        return types.NamedUniTuple(fields[0], len(fields), record)
+    return types.NamedTuple(fields, record)
 
 
 class Entry(Generic[P, R]):

@@ -11,6 +11,7 @@ import didim
 from didim.robot.dh import placement
 from didim.robot.effects import STEMS
 from didim.robot.inertia import seen_from
+from support.energy import energy
 
 # Angles and lengths are zero or clearly not: what lies between counts as rounding of a file, see tests/analytic.
 ANGLES = st.sampled_from([0.0, np.pi / 2, -np.pi / 2, np.pi, *np.linspace(-1.5, 1.4, 30)])
@@ -117,26 +118,6 @@ def test_direct_dynamics_inverts_inverse_dynamics(case, seed):
         ddq,
         atol=1e-11 * condition * (1 + np.abs(tau).max()),
     )
-
-
-def energy(model: didim.DynamicModel, q: np.ndarray, dq: np.ndarray, phi: np.ndarray) -> float:
-    """Kinetic energy from M(q), and potential energy from the position of every centre of mass, placed here by hand."""
-    kinetic = 0.5 * dq @ model.inertia_matrix(q[None], phi)[0] @ dq
-    potential = 0.0
-    poses: list[tuple[np.ndarray, np.ndarray]] = []
-    for j, joint in enumerate(model.robot.joints):
-        R, p = poses[joint.parent] if joint.parent >= 0 else (np.eye(3), np.zeros(3))
-        p = p + R @ joint.translation
-        R = R @ joint.rotation
-        if joint.kind == "prismatic":
-            p = p + R[:, 2] * q[j]
-        else:
-            c, s = np.cos(q[j]), np.sin(q[j])
-            R = R @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-        poses.append((R, p))
-        link = phi[model.layout.link[j]]
-        potential -= model.robot.gravity @ (R @ link[6:9] + link[9] * p)
-    return kinetic + potential
 
 
 @settings(deadline=None, max_examples=60)

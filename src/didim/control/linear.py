@@ -52,13 +52,15 @@ class LinearLoop:
 
 
 def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike) -> LinearLoop | None:
-    """The loop around the configuration q (n,); None for a user's own law, whose derivative is not known."""
+    """The loop around the configuration q (n,); None for a user's own law, and where the inertia matrix is infeasible."""
     law = loop.resolve(model, largest_inertias(model, parameters))
     if law.kind == USER:
         return None
     n = model.robot.n
     at = np.asarray(q, dtype=float).reshape(1, n)
     M = model.inertia_matrix(at, parameters)[0]
+    if np.linalg.eigvalsh(M)[0] <= 0:
+        return None
     values = model.values(parameters)
     viscous = values.viscous + np.diag(0.5 * (values.viscous_positive + values.viscous_negative))
     gain = law.gain
@@ -100,7 +102,7 @@ def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
         velocity = {BACKWARD_DIFFERENCE: (q - past) / T, MEAN_DIFFERENCE: (q - before) / (2 * T)}.get(law.velocity, dq)
         e = -q
         s = law.kp * e - velocity
-        ie, iS = ie + T * e * (law.ki != 0), iS + T * s * (law.kiv != 0)
+        ie, iS = (ie + T * e) * (law.ki != 0), (iS + T * s) * (law.kiv != 0)
         v = law.kv * s + law.ki * ie + law.kiv * iS
         line.append(v)
         moved = F @ np.concatenate([q, dq]) + G @ line[0]

@@ -11,32 +11,67 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
+from didim.dynamics.kernels.direct import inertia_matrix_batch
+from didim.dynamics.kernels.tree import allocate
 from didim.dynamics.model import TorqueModel
 
 Array = NDArray[np.float64]
 
 _STARTS = 64
-_SWEEPS = 8
+_CLIMBERS = 4
+_SWEEPS = 12
+_GRID = 145
 _FIVE = 2 * np.pi * np.arange(5) / 5
-_FINE = np.linspace(-np.pi, np.pi, 721)
+
+
+def _harmonics(q: Array) -> Array:
+    return np.stack([np.ones_like(q), np.cos(q), np.sin(q), np.cos(2 * q), np.sin(2 * q)], axis=-1)
+
+
+_FIT = np.linalg.inv(_harmonics(_FIVE))
 
 
 def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array | None = None) -> Array:
     """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an iterate may have J <= 0)."""
+    n, inertia = model.robot.n, _Inertia(model, parameters)
     lower, upper = joint_ranges(model)
-    phi = np.asarray(parameters, dtype=float)
-    points = lower + (upper - lower) * qmc.Halton(model.robot.n, scramble=False).random(_STARTS)
-    diagonal = np.diagonal(model.inertia_matrix(points, phi), axis1=1, axis2=2)
-    best = points[diagonal.argmax(axis=0)].copy()
-    largest = diagonal.max(axis=0)
+    points = lower + (upper - lower) * qmc.Halton(n, scramble=False).random(_STARTS)
+    order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_CLIMBERS]
+    best, joints = points[order.T.ravel()], np.repeat(np.arange(n), _CLIMBERS)
+    rows = np.arange(joints.size)
+    largest = inertia.diagonals(best)[rows, joints]
     for _ in range(_SWEEPS):
-        before = largest.copy()
-        for k in range(model.robot.n):
-            best[:, k] = _maximise(model, phi, best, k, lower[k], upper[k])
-        largest = np.diagonal(np.diagonal(model.inertia_matrix(best, phi), axis1=1, axis2=2)).copy()
-        if np.all(np.abs(largest - before) <= 1e-12 * np.abs(largest)):
+        before = largest
+        for k in range(n):
+            moved = np.isin(joints, _carriers(model, k))
+            if moved.any():
+                best[moved, k] = _maximise(inertia, best[moved], joints[moved], k, lower[k], upper[k])
+        largest = inertia.diagonals(best)[rows, joints]
+        if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
-    return largest if previous is None else np.maximum(largest, 1e-3 * np.asarray(previous))
+    J = largest.reshape(n, _CLIMBERS).max(axis=1)
+    return J if previous is None else np.maximum(J, 1e-3 * np.asarray(previous))
+
+
+class _Inertia:
+    """M(q) of one parameter vector, which is sorted for the kernels only once."""
+
+    def __init__(self, model: TorqueModel, parameters: ArrayLike) -> None:
+        self.model, self.values = model, model.values(parameters)
+        self.work = allocate(model.robot.n, len(model.contacts))
+
+    def diagonals(self, q: Array) -> Array:
+        """M_jj (m, n) at the rows of q (m, n)."""
+        M = np.empty((*q.shape, q.shape[1]))
+        inertia_matrix_batch(self.model.tree, self.values, np.ascontiguousarray(q), self.work, M)
+        return np.diagonal(M, axis1=1, axis2=2)
+
+    def along(self, points: Array, joints: NDArray[np.intp], k: int, candidates: Array) -> Array:
+        """M_jj (m, c) of joint j = joints[i] at row i of `points`, with coordinate k set to each of the c candidates."""
+        m, c = len(joints), candidates.size
+        q = np.repeat(points, c, axis=0)
+        q[:, k] = np.tile(candidates, m)
+        return self.diagonals(q).reshape(m, c, -1)[np.arange(m), :, joints]
 
 
 def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
@@ -46,43 +81,29 @@ def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
     return np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach)
 
 
-def _maximise(model: TorqueModel, phi: Array, points: Array, k: int, lower: float, upper: float) -> Array:
-    """Best value of coordinate k (n,) for each joint's own point (n, n): row j maximises M_jj."""
-    n = model.robot.n
-    if model.robot.joints[k].kind == "prismatic":
-        candidates = np.broadcast_to([lower, upper], (n, 2))
-        return _pick(candidates, _diagonals(model, phi, points, k, candidates))
-    values = _diagonals(model, phi, points, k, np.broadcast_to(_FIVE, (n, 5)))
-    basis = _harmonics(_FIVE)
-    coefficients = np.asarray(np.linalg.solve(basis, values.T), dtype=np.float64)
-    grid = np.concatenate([[lower, upper], _FINE[(lower < _FINE) & (upper > _FINE)]])
-    if upper > np.pi or lower < -np.pi:
-        grid = np.linspace(lower, upper, 1441)
+def _carriers(model: TorqueModel, k: int) -> list[int]:
+    """The joints below k on its way to the base: only their inertia depends on q_k."""
+    found, joints = [], model.robot.joints
+    while (k := joints[k].parent) >= 0:
+        found.append(k)
+    return found
+
+
+def _maximise(inertia: _Inertia, points: Array, joints: NDArray[np.intp], k: int, lower: float, upper: float) -> Array:
+    """Best value of coordinate k for each of the joints j, each from its own point (m, n): row i maximises M_jj."""
+    if inertia.model.robot.joints[k].kind == "prismatic":
+        ends = np.array([lower, upper])
+        return ends[inertia.along(points, joints, k, ends).argmax(axis=1)]
+    coefficients = _FIT @ inertia.along(points, joints, k, _FIVE).T
+    grid = np.linspace(lower, upper, _GRID)
     start = grid[(_harmonics(grid) @ coefficients).argmax(axis=0)]
     return np.clip(_newton(start, coefficients), lower, upper)
 
 
-def _harmonics(q: Array) -> Array:
-    return np.stack([np.ones_like(q), np.cos(q), np.sin(q), np.cos(2 * q), np.sin(2 * q)], axis=-1)
-
-
 def _newton(q: Array, c: Array) -> Array:
-    """Two Newton steps from the best grid point to the maximum of each polynomial, where it curves downward."""
-    for _ in range(2):
+    """Newton steps from the best grid point to the maximum of each polynomial, where it curves downward."""
+    for _ in range(3):
         slope = -c[1] * np.sin(q) + c[2] * np.cos(q) - 2 * c[3] * np.sin(2 * q) + 2 * c[4] * np.cos(2 * q)
         curve = -c[1] * np.cos(q) - c[2] * np.sin(q) - 4 * c[3] * np.cos(2 * q) - 4 * c[4] * np.sin(2 * q)
-        q = q - np.where(curve < 0, np.clip(slope / np.where(curve < 0, curve, -1.0), -0.01, 0.01), 0.0)
+        q = q - np.where(curve < 0, np.clip(slope / np.where(curve < 0, curve, -1.0), -0.05, 0.05), 0.0)
     return q
-
-
-def _diagonals(model: TorqueModel, phi: Array, points: Array, k: int, candidates: Array) -> Array:
-    """M_jj (n, m) at row j of `points` with coordinate k set to each of its m candidates."""
-    n, m = candidates.shape
-    q = np.repeat(points, m, axis=0)
-    q[:, k] = candidates.ravel()
-    M = model.inertia_matrix(q, phi).reshape(n, m, n, n)
-    return M[np.arange(n), :, np.arange(n), np.arange(n)]
-
-
-def _pick(candidates: Array, values: Array) -> Array:
-    return np.take_along_axis(candidates, values.argmax(axis=1)[:, None], axis=1)[:, 0]

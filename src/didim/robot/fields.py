@@ -86,10 +86,11 @@ class Fields:
             raise self._wrong(key, f"tables written [[{key}]]", value)
         return [Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)]
 
-    def values(self, known: Iterable[str]) -> dict[str, float]:
-        """Every key of this table as a finite number; the keys must be among the known ones."""
+    def values(self, known: Iterable[str], beside: Iterable[str] = ()) -> dict[str, float]:
+        """Every key of this table as a finite number; the keys must be among the known ones, or be read by other means."""
+        known = tuple(known)
         values = {key: self.number(key) for key in known if self.has(key)}
-        self._taken.update(known)
+        self._taken.update(known, beside)
         self.finish()
         return values
 

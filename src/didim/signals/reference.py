@@ -46,7 +46,7 @@ class Reference(Course):
     """A table of reference positions, with velocities and accelerations where the controller had them.
 
     Without `dq_ref` the velocity is that of the interpolation: the slope of the cubic or linear pieces; of a held reference the
-    backward difference, which is what a sampled controller computes. `ddq_ref` likewise.
+    backward difference, which is what a sampled controller computes (zero at its first sample). `ddq_ref` likewise.
     """
 
     t: ArrayLike
@@ -93,9 +93,8 @@ class Reference(Course):
         if given is not None:
             return _interpolate(time, np.asarray(given), self.interpolation)
         if self.interpolation == "held":
-            values = pieces[:, :, 0]
-            backward = np.diff(values, axis=0, prepend=values[:1]) / np.diff(time, prepend=time[0] - 1.0)[:, None]
-            return _interpolate(time, backward, "held")
+            backward = np.diff(pieces[:, :, 0], axis=0) / np.diff(time)[:, None]
+            return _interpolate(time, np.vstack([0 * backward[:1], backward]), "held")
         slopes = pieces[:, :, [1, 2, 3, 3]] * [1.0, 2.0, 3.0, 0.0]
         slopes[-1, :, 0] = slopes[-2] @ np.diff(time)[-1] ** np.arange(4)
         return np.ascontiguousarray(slopes)

@@ -21,8 +21,9 @@ class Trajectory(Course):
 
     def pieces(self, start: float, end: float, step: float) -> Pieces:
         """Cubic pieces over [start, end], as long as the loop's step and at most 1 ms."""
-        count = max(2, int(np.ceil((end - start) / min(step, 1e-3) - 1e-6)))
-        time = start + (end - start) * np.arange(count + 1) / count
+        spacing = min(step, 1e-3)
+        count = max(3, int(np.ceil((end - start) / spacing - 1e-6)) + 1)
+        time: Array = start + spacing * np.arange(count, dtype=np.float64)
         return smooth_pieces(time, *self.sample(time))
 
 

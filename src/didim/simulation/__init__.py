@@ -1,6 +1,8 @@
 """What the machine would do: the closed loop integrated in time, and virtual experiments."""
 
+from didim.simulation.case import Case, load_case
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import UnstableLoopWarning, simulate
+from didim.simulation.virtual import Truth, virtual_experiment
 
-__all__ = ["Motion", "UnstableLoopWarning", "simulate"]
+__all__ = ["Case", "Motion", "Truth", "UnstableLoopWarning", "load_case", "simulate", "virtual_experiment"]

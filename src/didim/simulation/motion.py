@@ -27,7 +27,7 @@ class Motion:
     slip: Array
     """(N, c) Coulomb torque of each contact over its limit."""
     stuck: NDArray[np.bool_]
-    """(N, c) whether the contact sticks (|slip| < 1)."""
+    """(N, c) whether the contact sticks: |slip| < 1, or it is slower than 1e-9 rad/s or m/s."""
     status: str = "completed"
     """"completed", "infeasible" (inertia matrix not positive definite), "diverged", or "cancelled"."""
     message: str = ""

@@ -15,7 +15,7 @@ from didim.errors import InputError
 from didim.signals.kernels.pieces import Pieces
 from didim.signals.reference import Course, Reference
 from didim.simulation.kernels.contact import SMOOTH, Touch
-from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Plant
+from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Now, Plant
 
 Array = NDArray[np.float64]
 
@@ -26,6 +26,9 @@ STIFFNESS = 1.0
 """Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to 2.7."""
 
 MOST_SUBSTEPS = 10_000
+
+JITTER = 0.05
+"""Share of a controller's period by which logged times may miss its clock."""
 
 
 def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str) -> Course:
@@ -41,6 +44,15 @@ def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation:
     if start > t[0] + slack or end < t[-1] - slack:
         raise InputError(f"{name} covers {start:g} to {end:g} s, but the simulation runs from {t[0]:g} to {t[-1]:g} s.")
     return value
+
+
+def on_clock(t: Array, start: float, period: float) -> Array:
+    """Logged times, put onto the clock start + k period where they miss it by less than a twentieth of the period.
+
+    Loggers jitter: a command logged a nanosecond before the controller's sample would else be that of the sample before.
+    """
+    nearest = start + np.round((t - start) / period) * period
+    return np.where(np.abs(t - nearest) < JITTER * period, nearest, t)
 
 
 def drive_of(loop: Controller | None) -> int:
@@ -73,10 +85,7 @@ def make_plant(
         drive_of(loop),
         friction,
         width,
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(n),
-        np.zeros(c),
+        Now(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c)),
         np.zeros((10, 4 * n)),
     )
 

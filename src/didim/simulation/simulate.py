@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,13 @@ from didim.door import instants, per_joint
 from didim.dynamics.model import TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK
-from didim.signals.reference import Course
+from didim.signals.reference import Course, Reference
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.fixed import Output, run_fixed
 from didim.simulation.kernels.plant import CONTINUOUS, DIVERGED, HELD, INFEASIBLE, OPEN, Plant
 from didim.simulation.motion import Motion
-from didim.simulation.setup import clock_of, course_of, drive_of, fastest_rate, law_of, make_plant, substeps_for
+from didim.simulation.setup import clock_of, course_of, drive_of, fastest_rate, law_of, make_plant, on_clock, substeps_for
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
@@ -86,7 +87,8 @@ def simulate(
         Called with the share done, 0 to 1; may return False to stop.
     """
     time = instants(t, "t", least=1)
-    course, started, n = _asked(model, loop, time, q_ref, tau), _start(model, loop, time, q_ref, tau, initial), model.robot.n
+    n, course = model.robot.n, _asked(model, loop, time, q_ref, tau)
+    started = _start(model, loop, course, time[0], initial)
     kind = _friction(friction, width)
     adaptive = _is_adaptive(method, drive_of(loop), kind)
     values = model.values(parameters)
@@ -99,13 +101,13 @@ def simulate(
     probe = course.sample(np.linspace(time[0], time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
     fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
     plant = make_plant(model, values, loop, law, course.pieces(time[0], time[0] + period, period), kind, width)
-    out = _output(time, n, len(model.contacts))
+    out = _output(on_clock(time, time[0], period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     run = _Run(plant, course, out, y, period, substeps_for(period, fastest), 4 * n if plant.drive == CONTINUOUS else 2 * n)
     rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
     names = model.robot.joint_names
-    return _motion(out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
+    return _motion(time, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
 
 
 class _Run:
@@ -184,17 +186,16 @@ def _asked(
         raise InputError(f"loop must be a controller such as didim.PD, or None for open loop; found {type(loop).__name__}.")
     if tau is not None:
         raise InputError("The torque follows from the loop: give tau only in open loop (loop=None).")
-    return course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
+    course = course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
+    if loop.rate is not None and isinstance(course, Reference) and course.interpolation == "held":
+        return replace(course, t=on_clock(np.asarray(course.t), t[0], 1.0 / loop.rate))
+    return course
 
 
 def _start(
-    model: TorqueModel,
-    loop: Controller | None,
-    t: Array,
-    q_ref: ArrayLike | Course | None,
-    tau: ArrayLike | Course | None,
-    initial: tuple[ArrayLike, ArrayLike] | None,
+    model: TorqueModel, loop: Controller | None, course: Course, t: float, initial: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Array, Array]:
+    """q and dq (n,) at the first time."""
     n = model.robot.n
     if initial is not None:
         try:
@@ -204,8 +205,7 @@ def _start(
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
-    course = _asked(model, loop, t, q_ref, tau)
-    q_start, dq_start, _ = course.sample(t[:1])
+    q_start, dq_start, _ = course.sample([t])
     return q_start[0], dq_start[0]
 
 
@@ -259,10 +259,10 @@ def _output(t: Array, n: int, c: int) -> Output:
     return Output(t, q, dq, ddq, tau, np.zeros((N, c)), np.zeros((N, c), dtype=np.uint8))
 
 
-def _motion(out: Output, rows: int, status: str, message: str) -> Motion:
+def _motion(t: Array, out: Output, rows: int, status: str, message: str) -> Motion:
     kept = slice(0, rows)
     return Motion(
-        out.t[kept],
+        t[kept],
         out.q[kept],
         out.dq[kept],
         out.ddq[kept],

@@ -135,7 +135,7 @@ def see(law: Law, q: Any, dq: Any, desk: Desk) -> None:
         desk.past[0, j] = position
 
 
-@kernel
+@shared
 def sampled_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any) -> None:
     """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in whole samples."""
     see(law, q, dq, desk)

@@ -41,9 +41,9 @@ def stages(plant: Plant, t: float, y: Any, size: int, h: float, first: int) -> i
 
 
 @kernel
-def error_of(plant: Plant, y: Any, size: int, h: float, relative: float, absolute: float) -> float:
+def error_of(K: Any, y: Any, size: int, h: float, relative: float, absolute: float) -> float:
     """Estimated error of the step over what is allowed, root mean square over the state."""
-    K, total = plant.stage, 0.0
+    total = 0.0
     for k in range(size):
         error = 0.0
         for i in range(7):
@@ -53,9 +53,8 @@ def error_of(plant: Plant, y: Any, size: int, h: float, relative: float, absolut
 
 
 @kernel
-def interpolate(plant: Plant, y: Any, size: int, h: float, theta: float) -> None:
-    """The state at share theta of the step, into stage 8."""
-    K = plant.stage
+def interpolate(K: Any, y: Any, size: int, h: float, theta: float) -> None:
+    """The state at share theta of the step, into K[8]."""
     for k in range(size):
         change = 0.0
         for i in range(7):
@@ -97,7 +96,7 @@ def run_adaptive(
     when: Any,
 ) -> int:
     """Run from start to end from state y, first trying step[0]; returns the next output row, `trouble` as in `run_fixed`."""
-    K = plant.stage
+    K, n = plant.stage, plant.now.tau.size
     t, h, first = start, step[0], 0
     trouble[0], trouble[1] = COMPLETED, -1
     while t < end - TICK and row < out.t.size and trouble[1] < 0:
@@ -105,18 +104,18 @@ def run_adaptive(
         when[0] = t
         trouble[1] = stages(plant, t, y, size, h, first)
         first = 1
-        error = error_of(plant, y, size, h, relative, absolute)
+        error = error_of(K, y, size, h, relative, absolute)
         if trouble[1] >= 0 or not error <= 1.0:
             h *= max(0.2, 0.9 * error**-0.2) if trouble[1] < 0 and error < 1e30 else 0.2
             if h > _SMALLEST:
                 trouble[1] = -1
             elif trouble[1] < 0:
-                trouble[0], trouble[1] = DIVERGED, max(runaway(plant, K[7]), 0)
+                trouble[0], trouble[1] = DIVERGED, max(runaway(K[7], n), 0)
             continue
         while row < out.t.size and out.t[row] <= t + h + TICK and trouble[1] < 0:
-            interpolate(plant, y, size, h, min(1.0, (out.t[row] - t) / h))
+            interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
             trouble[1] = rates(plant, out.t[row], K[8], h, K[9])
-            record(plant, K[8], row, out)
+            record(plant.now, plant.touch.speed, K[8], row, out)
             row += 1
         for k in range(size):
             y[k] = K[7, k]
@@ -125,8 +124,8 @@ def run_adaptive(
         t += h
         h *= min(5.0, 0.9 * max(error, 1e-10) ** -0.2)
         step[0] = h
-        if trouble[1] < 0 and runaway(plant, y) >= 0:
-            trouble[0], trouble[1] = DIVERGED, runaway(plant, y)
+        if trouble[1] < 0 and runaway(y, n) >= 0:
+            trouble[0], trouble[1] = DIVERGED, runaway(y, n)
     if trouble[1] >= 0 and trouble[0] == COMPLETED:
         trouble[0] = INFEASIBLE
     return row

@@ -1,7 +1,8 @@
 """Acceleration with Coulomb contacts that stick: the friction of the slow contacts is an unknown within its limits.
 
-A contact that keeps sliding over the step h has its full Coulomb torque against its velocity. One that would reverse is slow:
-its force f within [-Fc-, Fc+] is the one that brings its velocity to zero within the step, or the nearest that it can give,
+A contact that keeps sliding over the step h has its full Coulomb torque against its velocity. One that would reverse is slow
+(and holding it may slow others, so they are looked for until none is added): its force f within [-Fc-, Fc+] is the one that
+brings its velocity to zero within the step, or the nearest that it can give,
 
     u + h D ddq = 0,   ddq = M^-1 (tau - N - D' f),   u = D dq,
 
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type
+from didim.compiled import kernel, record_type, shared
 from didim.dynamics.kernels.direct import bias, factor, inertia_matrix, solve
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.dynamics.kernels.vectors import row_times
@@ -24,6 +25,8 @@ from didim.dynamics.kernels.vectors import row_times
 EXACT, SMOOTH = range(2)
 SWEEPS = 200
 ACCURACY = 1e-13
+REST = 1e-9
+"""A contact slower than this, rad/s or m/s, is at rest."""
 
 
 class Touch(NamedTuple):
@@ -52,18 +55,20 @@ def can_stick(values: Values, i: int) -> bool:
 
 
 @kernel
-def find_slow(values: Values, h: float, touch: Touch, ddq: Any) -> int:
-    """Collect the contacts that rest, or would reverse within h at the acceleration ddq of full sliding; returns how many."""
-    found = 0
+def find_slow(values: Values, h: float, known: int, touch: Touch, ddq: Any) -> int:
+    """Add to the known slow contacts those that rest, or would reverse within h at the acceleration ddq; returns how many."""
+    found = known
     for i in range(touch.speed.size):
-        u = touch.speed[i]
-        if can_stick(values, i) and u * (u + h * row_times(values.contact, i, ddq)) <= 0.0:
+        u, new = touch.speed[i], can_stick(values, i)
+        for a in range(known):
+            new = new and touch.slow[a] != i
+        if new and u * (u + h * row_times(values.contact, i, ddq)) <= 0.0:
             touch.slow[found] = i
             found += 1
     return found
 
 
-@kernel
+@shared
 def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: Any) -> None:
     """Solve for the forces of the slow contacts, starting from sliding, and correct ddq for them."""
     n = ddq.size
@@ -113,6 +118,22 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 
 
 @kernel
+def settle(values: Values, touch: Touch, ddq: Any, slip: Any) -> None:
+    """Acceleration and slip as they are at this very instant, for the record.
+
+    A contact that passes through rest within the step has, over the step, its full force in the new direction; now it still
+    slides in the old one.
+    """
+    for i in range(slip.size):
+        u = touch.speed[i]
+        if abs(u) > REST and abs(slip[i]) == 1.0 and u * slip[i] < 0.0 and can_stick(values, i):
+            more = slide(values, i, u) - touch.force[i]
+            for j in range(ddq.size):
+                ddq[j] -= touch.column[i, j] * more
+            slip[i] = -slip[i]
+
+
+@kernel
 def accelerate(
     tree: Tree,
     values: Values,
@@ -149,9 +170,10 @@ def accelerate(
             ddq[j] -= values.contact[i, j] * touch.force[i]
     solve(work.M, ddq)
     if friction == EXACT:
-        slow = find_slow(values, h, touch, ddq)
-        if slow > 0:
+        known, slow = 0, find_slow(values, h, 0, touch, ddq)
+        while slow > known:
             hold(values, h, slow, work, touch, ddq)
+            known, slow = slow, find_slow(values, h, slow, touch, ddq)
         for i in range(c):
             limit = values.limit_positive[i] if touch.force[i] > 0.0 else values.limit_negative[i]
             if can_stick(values, i):

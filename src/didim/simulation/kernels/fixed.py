@@ -13,11 +13,13 @@ from numba import float64, int64, uint8
 from didim.compiled import entry, kernel, record_type
 from didim.control.kernels.law import sampled_command
 from didim.signals.kernels.pieces import TICK
+from didim.simulation.kernels.contact import REST, settle
 from didim.simulation.kernels.plant import (
     COMPLETED,
     DIVERGED,
     HELD,
     INFEASIBLE,
+    Now,
     Plant,
     apply,
     ask,
@@ -44,17 +46,17 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 
 
 @kernel
-def record(plant: Plant, y: Any, row: int, out: Output) -> None:
-    """Write the state y and what `rates` left in the plant for it."""
-    n = plant.tau.size
+def record(now: Now, speed: Any, y: Any, row: int, out: Output) -> None:
+    """Write the state y and what `rates` left for it, speed (c,) being that of the contacts."""
+    n = now.tau.size
     for j in range(n):
         out.q[row, j] = y[j]
         out.dq[row, j] = y[n + j]
-        out.ddq[row, j] = plant.ddq[j]
-        out.tau[row, j] = plant.tau[j]
-    for i in range(plant.slip.size):
-        out.slip[row, i] = plant.slip[i]
-        out.stuck[row, i] = abs(plant.slip[i]) < 1.0
+        out.ddq[row, j] = now.ddq[j]
+        out.tau[row, j] = now.tau[j]
+    for i in range(now.slip.size):
+        out.slip[row, i] = now.slip[i]
+        out.stuck[row, i] = abs(now.slip[i]) < 1.0 or abs(speed[i]) < REST
 
 
 @kernel
@@ -91,7 +93,8 @@ def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: 
             if trouble[1] >= 0:
                 return row
             if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
-                record(plant, x, row, out)
+                settle(plant.values, plant.touch, plant.now.ddq, plant.now.slip)
+                record(plant.now, plant.touch.speed, x, row, out)
                 row += 1
                 if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
                     stepping = True
@@ -123,22 +126,22 @@ def run_fixed(
     trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time.
     """
     trouble[0] = COMPLETED
-    n = plant.tau.size
+    n = plant.now.tau.size
     for sample in range(first_sample, last_sample):
         for sub in range(substeps):
             h = period / substeps
             t = start + sample * period + sub * h
             when[0] = t
             if plant.drive == HELD and sub == 0:
-                ask(plant, t)
+                ask(plant.asked, plant.cursor, t, plant.desk.reference)
                 law, desk = plant.law, plant.desk
-                sampled_command(law, plant.tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.v)
-                apply(plant)
+                sampled_command(law, plant.tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
+                apply(plant.law.gain, plant.now.v, plant.now.tau)
             row = advance(plant, t, y, size, h, row, out, trouble)
             if trouble[1] >= 0:
                 trouble[0] = INFEASIBLE
                 return row
-            trouble[1] = runaway(plant, y)
+            trouble[1] = runaway(y, n)
             if trouble[1] >= 0:
                 trouble[0] = DIVERGED
                 return row

@@ -10,17 +10,26 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type
+from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.law import continuous_command, desk_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
-from didim.signals.kernels.pieces import find, pieces_type, read
+from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
 from didim.simulation.kernels.contact import accelerate, touch_type
 
 HELD, CONTINUOUS, OPEN = range(3)
 COMPLETED, INFEASIBLE, DIVERGED = range(3)
 RUNAWAY = 1e7
 """A velocity above this, in rad/s or m/s, is no motion of a machine."""
+
+
+class Now(NamedTuple):
+    """What drives the robot at this instant and what it does."""
+
+    v: Any  # (n,) control signal
+    tau: Any  # (n,) torque
+    ddq: Any  # (n,) acceleration
+    slip: Any  # (c,)
 
 
 class Plant(NamedTuple):
@@ -38,13 +47,11 @@ class Plant(NamedTuple):
     drive: int
     friction: int
     width: float  # of smooth friction, rad/s or m/s
-    v: Any  # (n,) control signal now
-    tau: Any  # (n,) torque now
-    ddq: Any  # (n,) acceleration now
-    slip: Any  # (c,) slip now
+    now: Any
     stage: Any  # (10, 4 n) intermediate states and rates of the integrators
 
 
+now_type = record_type(Now, *[float64[::1]] * 4)
 plant_type = record_type(
     Plant,
     tree_type,
@@ -59,72 +66,59 @@ plant_type = record_type(
     int64,
     int64,
     float64,
-    *[float64[::1]] * 4,
+    now_type,
     float64[:, ::1],
 )
 
 
 @kernel
-def ask(plant: Plant, t: float) -> None:
-    """Put the reference at time t on the controller's desk."""
-    asked, desk = plant.asked, plant.desk
-    i = find(asked.time, t, plant.cursor[0])
-    plant.cursor[0] = i
-    read(asked.value, asked.time, i, t, desk.reference[0])
-    read(asked.rate, asked.time, i, t, desk.reference[1])
-    read(asked.acceleration, asked.time, i, t, desk.reference[2])
+def ask(asked: Pieces, cursor: Any, t: float, reference: Any) -> None:
+    """The reference at time t, into reference (3, n)."""
+    i = find(asked.time, t, cursor[0])
+    cursor[0] = i
+    read(asked.value, asked.time, i, t, reference[0])
+    read(asked.rate, asked.time, i, t, reference[1])
+    read(asked.acceleration, asked.time, i, t, reference[2])
 
 
 @kernel
-def apply(plant: Plant) -> None:
+def apply(gain: Any, v: Any, tau: Any) -> None:
     """tau = g v, eq. 8."""
-    for j in range(plant.tau.size):
-        plant.tau[j] = row_times(plant.law.gain, j, plant.v)
+    for j in range(tau.size):
+        tau[j] = row_times(gain, j, v)
 
 
-@kernel
+@shared
 def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
     """dy/dt into `rate`, with torque, acceleration and slip left in the plant; -1, or the joint at which M is infeasible."""
-    n = plant.tau.size
+    now, desk, work = plant.now, plant.desk, plant.work
+    n = now.tau.size
     q, dq = y[:n], y[n : 2 * n]
     if plant.drive == CONTINUOUS:
-        ask(plant, t)
+        ask(plant.asked, plant.cursor, t, desk.reference)
         for j in range(n):
-            plant.desk.integral[0, j] = y[2 * n + j]
-            plant.desk.integral[1, j] = y[3 * n + j]
-        continuous_command(plant.law, plant.tree, plant.own, plant.desk, t, q, dq, plant.work, plant.v)
-        apply(plant)
+            desk.integral[0, j] = y[2 * n + j]
+            desk.integral[1, j] = y[3 * n + j]
+        continuous_command(plant.law, plant.tree, plant.own, desk, t, q, dq, work, now.v)
+        apply(plant.law.gain, now.v, now.tau)
         for j in range(n):
-            rate[2 * n + j] = plant.desk.error[0, j]
-            rate[3 * n + j] = plant.desk.error[1, j]
+            rate[2 * n + j] = desk.error[0, j]
+            rate[3 * n + j] = desk.error[1, j]
     elif plant.drive == OPEN:
         i = find(plant.asked.time, t, plant.cursor[0])
         plant.cursor[0] = i
-        read(plant.asked.value, plant.asked.time, i, t, plant.tau)
-    failed = accelerate(
-        plant.tree,
-        plant.values,
-        q,
-        dq,
-        plant.tau,
-        plant.friction,
-        h,
-        plant.width,
-        plant.work,
-        plant.touch,
-        plant.ddq,
-        plant.slip,
-    )
+        read(plant.asked.value, plant.asked.time, i, t, now.tau)
+    friction, width = plant.friction, plant.width
+    failed = accelerate(plant.tree, plant.values, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip)
     for j in range(n):
         rate[j] = dq[j]
-        rate[n + j] = plant.ddq[j]
+        rate[n + j] = now.ddq[j]
     return failed
 
 
 @kernel
-def runaway(plant: Plant, y: Any) -> int:
+def runaway(y: Any, n: int) -> int:
     """The first joint that is no longer finite or moves absurdly fast; -1 if none."""
-    n = plant.tau.size
     for j in range(n):
         if not abs(y[n + j]) < RUNAWAY or not abs(y[j]) < RUNAWAY * RUNAWAY:
             return j

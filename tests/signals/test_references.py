@@ -1,0 +1,95 @@
+"""References and trajectories: what is read between the samples, and that they begin and end at rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import didim
+
+T = np.linspace(0, 1, 51)
+
+
+def test_interpolations():
+    q = np.sin(3 * T)
+    fine = np.linspace(0, 1, 1001)
+    cubic, dq, ddq = didim.Reference(T, q).sample(fine)
+    assert np.abs(cubic[:, 0] - np.sin(3 * fine)).max() < 1e-6
+    assert np.abs(dq[:, 0] - 3 * np.cos(3 * fine)).max() < 1e-3
+    assert np.abs(ddq[100:-100, 0] + 9 * np.sin(3 * fine[100:-100])).max() < 0.02
+    linear = didim.Reference(T, q, interpolation="linear").sample(fine)[0][:, 0]
+    assert np.allclose(linear, np.interp(fine, T, q))
+    held, backward, _ = didim.Reference(T, q, interpolation="held").sample(T + 1e-3)
+    assert np.array_equal(held[:, 0], q)
+    assert np.allclose(backward[1:, 0], np.diff(q) / np.diff(T))
+    assert backward[0, 0] == 0.0
+
+
+def test_given_velocities_are_used():
+    reference = didim.Reference(T, T, dq_ref=2 * T, ddq_ref=3 * T, interpolation="linear")
+    _, dq, ddq = reference.sample([0.5])
+    assert dq[0, 0] == pytest.approx(1.0)
+    assert ddq[0, 0] == pytest.approx(1.5)
+
+
+def test_beyond_the_ends_the_reference_is_held():
+    q = didim.Reference(T, T).sample([-1.0, 2.0])[0]
+    assert q[:, 0].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", didim.shipped_robots())
+def test_fourier_series_start_and_end_at_rest_within_limits(name):
+    robot = didim.load_robot(name)
+    series = didim.Fourier.random(robot, 4, period=5.0, periods=2, share=0.8)
+    t = np.linspace(0, 10, 4001)
+    q, dq, ddq = series.sample(t)
+    for ends in (dq, ddq):
+        assert np.abs(ends[[0, 2000, -1]]).max() < 1e-12
+    assert np.allclose(np.gradient(q, t, axis=0)[1:-1], dq[1:-1], atol=1e-3)
+    assert np.allclose(np.gradient(dq, t, axis=0)[1:-1], ddq[1:-1], atol=1e-2)
+    lower, upper = robot.position_limits.T
+    assert np.all((q > lower) & (q < upper))
+    assert np.all(np.abs(dq).max(axis=0) <= robot.velocity_limits)
+
+
+def test_point_to_point_rests_in_its_points():
+    moves = didim.PointToPoint([0.0, 1.0, 1.5, 3.0], [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
+    q, dq, ddq = moves.sample([0.0, 1.0, 1.25, 1.5, 3.0])
+    assert np.allclose(q, [[0, 1], [1, 1], [1, 1], [1, 1], [0, -1]])
+    assert np.abs(dq).max() < 1e-12
+    assert np.abs(ddq).max() < 1e-9
+    t = np.linspace(0, 3, 3001)
+    q, dq, _ = moves.sample(t)
+    assert np.allclose(np.gradient(q, t, axis=0), dq, atol=2e-3)
+
+
+def test_a_trajectory_read_by_the_loop_is_exact():
+    """The loop reads cubics through exact values: the same motion as from a table at four times the rate."""
+    model = didim.DynamicModel(didim.load_robot("scara"), ["viscous"])
+    series = didim.Fourier.random(model.robot, 1, period=1.0)
+    fine = np.linspace(0, 1, 4001)
+    table = didim.Reference(fine, *series.sample(fine))
+    t = np.linspace(0, 1, 101)
+    loop = didim.PD(natural_frequency=30.0, velocity_reference=1.0)
+    one, two = (didim.simulate(model, model.nominal, loop, t=t, q_ref=ref) for ref in (series, table))
+    assert np.abs(one.q - two.q).max() < 1e-9
+
+
+def test_experiment_between_and_shapes():
+    tau, q = np.random.default_rng(0).standard_normal((2, 51, 2))
+    record = didim.Experiment(t=T, tau=tau, q_ref=q, q=q, name="run")
+    part = record.between(0.2, 0.4)
+    assert np.array_equal(part.tau, tau[10:21])
+    assert np.array_equal(part.q_ref, q[10:21])
+    assert part.name == "run"
+    assert didim.Experiment(t=T, tau=T, q_ref=T).n == 1
+    with pytest.raises(didim.InputError, match="No two samples"):
+        record.between(5, 6)
+    with pytest.raises(didim.InputError, match="q must have 51 rows"):
+        didim.Experiment(t=T, tau=tau, q_ref=q, q=q[:-1])
+    with pytest.raises(didim.InputError, match="must rise"):
+        didim.Experiment(t=T[::-1], tau=tau, q_ref=q)
+    with pytest.raises(didim.InputError, match="has no reference"):
+        didim.Experiment(t=T, tau=tau, q_ref=None).reference()
+    with pytest.raises(didim.InputError, match="q_ref has 1 joints"):
+        didim.Experiment(t=T, tau=tau, q_ref=didim.Reference(T, T))
