@@ -109,3 +109,19 @@ def test_chunks_leave_no_seam():
     whole = didim.simulate(model, model.nominal, loop, t=t, q_ref=reference)
     later = didim.simulate(model, model.nominal, loop, t=t[6000:], q_ref=reference, initial=(whole.q[6000], whole.dq[6000]))
     assert np.allclose(later.q, whole.q[6000:], atol=1e-12)
+
+
+def test_memory_grows_with_the_output_only():
+    """Ten times the duration, the same eleven outputs: no more memory at the peak than a chunk needs."""
+    import tracemalloc
+
+    model = didim.DynamicModel(didim.load_robot("scara"))
+    loop = didim.PD(natural_frequency=20.0)
+    peaks = []
+    for duration in (10.0, 100.0):
+        series = didim.Fourier.random(model.robot, 0, period=10.0, periods=int(duration / 10))
+        tracemalloc.start()
+        didim.simulate(model, model.nominal, loop, t=np.linspace(0, duration, 11), q_ref=series, step=1e-3)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, GAINS_ONLY, GRAVITY, Desk, Law
 from didim.door import per_joint
 from didim.dynamics.kernels.tree import Values
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
 
 Array = NDArray[np.float64]

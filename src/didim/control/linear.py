@@ -15,7 +15,7 @@ from scipy.linalg import expm
 from didim.control.kernels.law import BACKWARD_DIFFERENCE, COMPUTED_TORQUE, MEAN_DIFFERENCE, USER, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from scipy.stats import qmc
 
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.kernels.tree import allocate
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 
 Array = NDArray[np.float64]
 

@@ -2,141 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import samples, vector
+from didim.door import vector
 from didim.dynamics.base import Regrouping, regroup
 from didim.dynamics.base.numerical import random_regressor
-from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
-from didim.dynamics.kernels.inverse import inverse_dynamics_batch
-from didim.dynamics.kernels.regressor import Columns, regressor_batch
-from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
+from didim.dynamics.kernels.regressor import Columns
+from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.layout import Layout, layout_of, tree_of
-from didim.errors import InfeasibleError, InputError
+from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError
 from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
-
-
-class TorqueModel(ABC):
-    """The faces that standard and base models share. N samples, n joints, c contacts; p parameters.
-
-    Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted where n = 1, (n,) for a
-    single sample. `phi` (p,) are the model's own parameters, for a base model beta. `slip` (N, c) is each contact's Coulomb
-    torque over its limit, by default the sign of its velocity.
-    """
-
-    if TYPE_CHECKING:  # declared for the reader; each model has them as fields or cached properties
-
-        @property
-        def robot(self) -> Robot:
-            """What the machine is."""
-
-        @property
-        def layout(self) -> Layout:
-            """Names and meaning of the standard parameters."""
-
-        @property
-        def tree(self) -> Tree:
-            """The geometry as the kernels read it."""
-
-    @property
-    @abstractmethod
-    def parameter_names(self) -> tuple[str, ...]:
-        """Names of the p parameters, in the order of the regressor's columns."""
-
-    @property
-    @abstractmethod
-    def nominal(self) -> Array:
-        """(p,) values in the robot's description, nan where it gives none."""
-
-    @property
-    @abstractmethod
-    def columns(self) -> Columns:
-        """Where the kernels put each standard parameter's column."""
-
-    @abstractmethod
-    def standard(self, parameters: ArrayLike) -> Array:
-        """The standard parameters phi that stand for `parameters` (p,)."""
-
-    def values(self, parameters: ArrayLike) -> Values:
-        """The parameters (p,) sorted by what they do, for the kernels."""
-        return self.layout.values(self.standard(parameters))
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Names of the Coulomb contacts, joints first, then couplings: the columns of `slip`."""
-        return self.layout.contacts
-
-    def contact_velocities(self, dq: ArrayLike) -> Array:
-        """(N, c) velocity of each contact: the joint's own, or the weighted sum that a coupling declares."""
-        return np.ascontiguousarray(samples(dq, "dq", self.robot.n) @ self.layout.contact.T)
-
-    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
-        """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
-        q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        W = np.zeros((q_.shape[0], self.robot.n, len(self.parameter_names)))
-        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
-        return W
-
-    def inverse_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
-    ) -> Array:
-        """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
-        q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        tau = np.empty_like(q_)
-        inverse_dynamics_batch(self.tree, self.values(phi), q_, dq_, ddq_, slip_, self._work(), tau)
-        return tau
-
-    def direct_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
-    ) -> Array:
-        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not positive definite."""
-        q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
-        ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
-        failed = direct_dynamics_batch(self.tree, self.values(phi), q_, dq_, tau_, slip_, self._work(), ddq, joint)
-        if failed >= 0:
-            raise InfeasibleError(
-                f"The inertia matrix is not positive definite at sample {failed}, joint {joint[0] + 1} "
-                f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that could move."
-            )
-        return ddq
-
-    def inertia_matrix(self, q: ArrayLike, phi: ArrayLike) -> Array:
-        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included."""
-        q_ = samples(q, "q", self.robot.n)
-        M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
-        inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)
-        return M
-
-    def _work(self) -> Work:
-        return allocate(self.robot.n, len(self.contacts))
-
-    def _motion(
-        self, q: ArrayLike, dq: ArrayLike, third: ArrayLike, slip: ArrayLike | None, name: str
-    ) -> tuple[Array, Array, Array, Array]:
-        """The four inputs of a sample-wise function, converted and checked against each other."""
-        n, c = self.robot.n, len(self.contacts)
-        q_ = samples(q, "q", n)
-        rows = q_.shape[0]
-        dq_, third_ = samples(dq, "dq", n, rows), samples(third, name, n, rows)
-        if slip is None:
-            return q_, dq_, third_, np.sign(self.contact_velocities(dq_))
-        if c == 0 and np.size(slip) == 0:
-            return q_, dq_, third_, np.zeros((rows, 0))
-        slip_ = samples(slip, "slip", c, rows)
-        if np.any(np.abs(slip_) > 1 + 1e-9):
-            raise InputError(
-                f"slip must lie between -1 and 1, found {slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}."
-            )
-        return q_, dq_, third_, slip_
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.door import samples
 from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.signals.kernels.pieces import Pieces
 from didim.signals.reference import Course, Reference
@@ -103,13 +103,16 @@ def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
 def fastest_rate(
     model: TorqueModel, parameters: ArrayLike, values: Values, law: Law, drive: int, friction: int, width: float, q: Array
 ) -> float:
-    """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv + Fc/width) (M^-1)_jj."""
+    """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv + Fc/(2 width)) (M^-1)_jj.
+
+    The slope of smooth friction counts half: it acts only while a contact is slower than the width.
+    """
     damping = np.abs(np.diagonal(values.viscous)) + np.maximum(np.abs(values.viscous_positive), np.abs(values.viscous_negative))
     if drive == CONTINUOUS:
         damping = damping + np.abs(np.diagonal(law.gain)) * law.kv
     if friction == SMOOTH:
         limits = np.maximum(np.abs(values.limit_positive), np.abs(values.limit_negative))
-        damping = damping + (values.contact**2).T @ limits / width
+        damping = damping + 0.5 * (values.contact**2).T @ limits / width
     M = model.inertia_matrix(q, parameters)
     feasible = np.linalg.eigvalsh(M)[:, 0] > 0
     if not feasible.any():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,24 +12,20 @@ from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.control.tuning import largest_inertias
 from didim.door import instants, per_joint
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course, Reference
-from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.contact import EXACT, SMOOTH
-from didim.simulation.kernels.fixed import Output, run_fixed
-from didim.simulation.kernels.plant import CONTINUOUS, DIVERGED, HELD, INFEASIBLE, OPEN, Plant
+from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN
 from didim.simulation.motion import Motion
+from didim.simulation.run import Progress, Run, motion_of, new_output
 from didim.simulation.setup import clock_of, course_of, drive_of, fastest_rate, law_of, make_plant, on_clock, substeps_for
 
 Array = NDArray[np.float64]
-Progress = Callable[[float], Any]
 
 FRICTIONS = {"exact": EXACT, "smooth": SMOOTH}
 METHODS = ("auto", "fixed", "adaptive")
-CHUNK = 4096
-"""Samples per call of the compiled loop: memory for the reference stays small, and progress can be told between two calls."""
 
 
 class UnstableLoopWarning(UserWarning):
@@ -101,78 +95,13 @@ def simulate(
     probe = course.sample(np.linspace(time[0], time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
     fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
     plant = make_plant(model, values, loop, law, course.pieces(time[0], time[0] + period, period), kind, width)
-    out = _output(on_clock(time, time[0], period) if plant.drive == HELD else time, n, len(model.contacts))
+    out = new_output(on_clock(time, time[0], period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
-    run = _Run(plant, course, out, y, period, substeps_for(period, fastest), 4 * n if plant.drive == CONTINUOUS else 2 * n)
+    run = Run(plant, course, out, y, period, substeps_for(period, fastest), 4 * n if plant.drive == CONTINUOUS else 2 * n)
     rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
     names = model.robot.joint_names
-    return _motion(time, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
-
-
-class _Run:
-    """Calls the compiled loop chunk by chunk."""
-
-    def __init__(self, plant: Plant, course: Course, out: Output, y: Array, period: float, substeps: int, size: int) -> None:
-        self.plant, self.course, self.out, self.y = plant, course, out, y
-        self.period, self.substeps, self.size = period, substeps, size
-        self.trouble, self.when = np.zeros(2, dtype=np.int64), np.zeros(1)
-        self.start, self.end = float(out.t[0]), float(out.t[-1])
-
-    @property
-    def joint(self) -> int:
-        return int(self.trouble[1])
-
-    def fixed(self, progress: Progress | None) -> tuple[int, str, str]:
-        row, sample = 0, 0
-        total = int(np.floor((self.end - self.start) / self.period + 1e-6)) + 1
-        while row < self.out.t.size:
-            last = min(sample + CHUNK, total)
-            plant = self._plant(self.start + sample * self.period, self.start + last * self.period)
-            row = run_fixed(
-                plant,
-                self.start,
-                self.period,
-                sample,
-                last,
-                self.substeps,
-                self.size,
-                self.y,
-                row,
-                self.out,
-                self.trouble,
-                self.when,
-            )
-            sample = last
-            if (stop := self._told(row, progress)) is not None:
-                return stop
-        return row, "completed", ""
-
-    def adaptive(self, tolerance: float, progress: Progress | None) -> tuple[int, str, str]:
-        row, now, step = 0, self.start, np.array([1e-4])
-        while row < self.out.t.size:
-            end = min(now + CHUNK * self.period, self.end)
-            plant = self._plant(now, end)
-            row = run_adaptive(
-                plant, now, end, self.size, self.y, tolerance, tolerance, row, self.out, step, self.trouble, self.when
-            )
-            now = end
-            if (stop := self._told(row, progress)) is not None:
-                return stop
-        return row, "completed", ""
-
-    def _plant(self, start: float, end: float) -> Plant:
-        return self.plant._replace(asked=self.course.pieces(start, end + self.period, self.period))
-
-    def _told(self, row: int, progress: Progress | None) -> tuple[int, str, str] | None:
-        """The end of the run, if it has come."""
-        if self.trouble[0] == INFEASIBLE:
-            return row, "infeasible", f"The inertia matrix is not positive definite at t = {self.when[0]:.6g} s, {{joint}}."
-        if self.trouble[0] == DIVERGED:
-            return row, "diverged", f"The motion runs away at t = {self.when[0]:.6g} s, {{joint}}; is the loop stable?"
-        if progress is not None and progress(row / self.out.t.size) is False:
-            return row, "cancelled", f"Stopped on request at t = {self.when[0]:.6g} s."
-        return None
+    return motion_of(time, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
 
 
 def _asked(
@@ -251,24 +180,3 @@ def _report_instability(model: TorqueModel, parameters: ArrayLike, loop: Control
             UnstableLoopWarning,
             stacklevel=3,
         )
-
-
-def _output(t: Array, n: int, c: int) -> Output:
-    N = t.size
-    q, dq, ddq, tau = np.zeros((4, N, n))
-    return Output(t, q, dq, ddq, tau, np.zeros((N, c)), np.zeros((N, c), dtype=np.uint8))
-
-
-def _motion(t: Array, out: Output, rows: int, status: str, message: str) -> Motion:
-    kept = slice(0, rows)
-    return Motion(
-        t[kept],
-        out.q[kept],
-        out.dq[kept],
-        out.ddq[kept],
-        out.tau[kept],
-        out.slip[kept],
-        out.stuck[kept].astype(bool),
-        status,
-        message,
-    )

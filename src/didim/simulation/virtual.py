@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.door import per_joint
-from didim.dynamics.model import TorqueModel
+from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Course
