@@ -40,6 +40,27 @@ def torque_shares() -> None:
     figure.savefig(IMAGES / "torque_shares.png", dpi=110)
 
 
+def sticking() -> None:
+    """The SCARA's first joint around a reversal: exact contacts rest, smooth friction creeps through."""
+    model = didim.DynamicModel(didim.load_robot("scara"))
+    loop = didim.PD(natural_frequency=[10.0, 60.0])
+    moves = didim.PointToPoint([0.0, 1.0, 2.2, 3.2], [[0.0, 0.0], [0.4, -0.5], [0.4, -0.5], [0.1, 0.3]])
+    t = np.linspace(0, 3.2, 3201)
+    figure, (speed, slip) = plt.subplots(2, 1, figsize=(8, 4.2), layout="constrained", sharex=True)
+    for label, settings, style in (
+        ("exact", {}, {"color": "black", "linewidth": 1.8}),
+        ("smooth, width 0.05 rad/s", {"friction": "smooth", "width": 0.05}, {"color": "tab:red", "linewidth": 1.2}),
+    ):
+        motion = didim.simulate(model, model.nominal, loop, t=t, q_ref=moves, **settings)
+        speed.plot(t, motion.dq[:, 0], label=label, **style)
+        slip.plot(t, motion.slip[:, 0], **style)
+    speed.set(ylabel="velocity, rad/s", title="Does a joint with Coulomb friction come to rest? (SCARA, joint 1)")
+    slip.set(xlabel="time, s", ylabel="slip: torque / limit", xlim=(0, 3.2))
+    speed.legend(frameon=False)
+    figure.savefig(IMAGES / "sticking.png", dpi=110)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     torque_shares()
+    sticking()
