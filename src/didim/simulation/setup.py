@@ -20,7 +20,7 @@ from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Now, Plant
 Array = NDArray[np.float64]
 
 LONGEST_STEP = 1e-3
-"""Step of a continuous loop where nothing else is asked for, s."""
+"""Of the integration, s, where nothing else is asked for."""
 
 STIFFNESS = 1.0
 """Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to 2.7."""
@@ -120,9 +120,9 @@ def fastest_rate(
     return float((damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
 
 
-def substeps_for(period: float, rate: float) -> int:
-    """How many steps a period is divided into so that each is short against the fastest rate."""
-    wanted = int(np.ceil(period * rate / STIFFNESS - 1e-9))
+def substeps_for(period: float, rate: float, longest: float) -> int:
+    """How many steps a period is divided into so that each is short against the fastest rate and not above `longest`, s."""
+    wanted = int(np.ceil(max(period * rate / STIFFNESS, period / longest) - 1e-9))
     if wanted > MOST_SUBSTEPS:
         raise InputError(
             f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a period. "

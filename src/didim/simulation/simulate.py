@@ -20,7 +20,17 @@ from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN
 from didim.simulation.motion import Motion
 from didim.simulation.run import Progress, Run, motion_of, new_output
-from didim.simulation.setup import clock_of, course_of, drive_of, fastest_rate, law_of, make_plant, on_clock, substeps_for
+from didim.simulation.setup import (
+    LONGEST_STEP,
+    clock_of,
+    course_of,
+    drive_of,
+    fastest_rate,
+    law_of,
+    make_plant,
+    on_clock,
+    substeps_for,
+)
 
 Array = NDArray[np.float64]
 
@@ -72,7 +82,7 @@ def simulate(
         "fixed" step, or "adaptive" with error control (continuous law or open loop, smooth friction); "auto": adaptive if
         it can.
     step
-        Of a continuous loop, s; None: that of t, at most 1 ms. Divided further where the loop is stiff.
+        Longest step of the integration, s; None: 1 ms, or what meets the times t. Divided further where the loop is stiff.
     tolerance
         Relative and absolute, of the adaptive method.
     check
@@ -91,14 +101,17 @@ def simulate(
     law = law_of(loop, model, inertia)
     if check and loop is not None:
         _report_instability(model, parameters, loop, started[0])
-    period = clock_of(loop, time, _checked_step(step, loop))
+    longest = _longest_step(step)
+    period = clock_of(loop, time, step)
     probe = course.sample(np.linspace(time[0], time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
     fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
     plant = make_plant(model, values, loop, law, course.pieces(time[0], time[0] + period, period), kind, width)
     out = new_output(on_clock(time, time[0], period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
-    run = Run(plant, course, out, y, period, substeps_for(period, fastest), 4 * n if plant.drive == CONTINUOUS else 2 * n)
+    run = Run(
+        plant, course, out, y, period, substeps_for(period, fastest, longest), 4 * n if plant.drive == CONTINUOUS else 2 * n
+    )
     rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
     names = model.robot.joint_names
     return motion_of(time, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
@@ -155,11 +168,9 @@ def _is_adaptive(method: str, drive: int, friction: int) -> bool:
     return method != "fixed" and smooth
 
 
-def _checked_step(step: float | None, loop: Controller | None) -> float | None:
+def _longest_step(step: float | None) -> float:
     if step is None:
-        return None
-    if loop is not None and drive_of(loop) == HELD:
-        raise InputError("step is that of a continuous loop; a sampled law advances at its own rate.")
+        return LONGEST_STEP
     if not (np.isfinite(step) and step > TICK):
         raise InputError(f"step must be positive, in s, found {step}.")
     return float(step)
