@@ -22,7 +22,7 @@ $(VENV)/.made:
 		echo "Name another one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 		echo "'$(PYTHON)' has no venv module. Install it (on Debian and Ubuntu: apt install python3-venv) and try again." >&2; exit 1; }
-	$(PYTHON) -m venv --clear $(VENV)
+	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.made
