@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.errors import InputError
+from didim.errors import InputError, shortened
 
 Array = NDArray[np.float64]
 
@@ -26,6 +26,43 @@ def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) ->
         raise InputError(f"{name} must have {rows} rows like the other signals, found {array.shape[0]}.")
     _refuse_non_finite(array, name)
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
+
+
+def real(value: object, name: str, above: float | None = None, least: float | None = None) -> float:
+    """`value` as one finite number, above or at least a bound where given."""
+    try:
+        number = float(value) if not isinstance(value, str | bytes | bool) else np.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = np.nan
+    bound = f" above {above:g}" if above is not None else (f" of at least {least:g}" if least is not None else "")
+    fits = abs(number) < LARGEST and (above is None or number > above) and (least is None or number >= least)
+    if not fits:
+        raise InputError(f"{name} must be one finite number{bound}, found {shortened(value)}.")
+    return number
+
+
+def whole(value: object, name: str, least: int) -> int:
+    """`value` as a whole number of at least `least`."""
+    number = real(value, name)
+    if number != int(number) or number < least or number > 2**53:
+        raise InputError(f"{name} must be a whole number of at least {least}, found {shortened(value)}.")
+    return int(number)
+
+
+def width_of(value: ArrayLike, name: str) -> int:
+    """Number of columns of an (N, n) array; 1 for (N,)."""
+    array = _numeric(value, name)
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
+        raise InputError(f"{name} must have shape (N, n) or (N,), found {array.shape}.")
+    return 1 if array.ndim == 1 else int(array.shape[1])
+
+
+def table(value: ArrayLike, name: str) -> Array:
+    """`value` as a finite two-dimensional array."""
+    array = _numeric(value, name)
+    if array.ndim != 2 or not array.size or not np.abs(array).max() < LARGEST:
+        raise InputError(f"{name} must be a finite array of two dimensions, found shape {array.shape}.")
+    return np.array(array)
 
 
 def array_of(value: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
@@ -58,7 +95,7 @@ def per_joint(value: ArrayLike, name: str, n: int) -> Array:
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise InputError(f"{name} must be one number or {n} (one for each joint), found shape {array.shape}.")
-    if not np.isfinite(array).all():
+    if not np.all(np.abs(array) < LARGEST):
         raise InputError(f"{name} must be finite, found {array.tolist()}.")
     return np.array(array)
 

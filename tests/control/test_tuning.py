@@ -59,7 +59,7 @@ def test_sliding_arms_and_floor():
         didim.PID(natural_frequency=15.0, rate=200, velocity="backward_difference"),
         didim.Cascade(natural_frequency=15.0, rate=200, velocity="mean_difference"),
     ],
-    ids=lambda loop: f"{loop.law_name}-{loop.rate}",
+    ids=lambda loop: f"{type(loop).__name__}-{loop.rate}",
 )
 def test_the_slowest_mode_is_that_of_the_simulation(loop):
     """Released off the reference, the robot comes back at the rate of the slowest eigenvalue."""
@@ -86,3 +86,31 @@ def test_an_unstable_loop_is_reported_before_it_is_simulated():
         warnings.simplefilter("error")
         didim.simulate(model, model.nominal, didim.PD(natural_frequency=5.0, rate=100), t=[0.0, 0.1], q_ref=still)
     assert didim.linearise(model, model.nominal, loop, [0, 0]).spectral_radius > 1
+
+
+def test_computed_torque_poles():
+    """With the exact model the poles are those asked for, whatever the friction; with another they move."""
+    model = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
+    loop = didim.ComputedTorque(natural_frequency=10.0, damping=0.5, model=model)
+    found = np.sort_complex(didim.linearise(model, model.nominal, loop, [0.0]).eigenvalues)
+    assert np.allclose(found, [-5 - 8.660254j, -5 + 8.660254j], atol=1e-6)
+    wrong = model.nominal
+    wrong[model.parameter_names.index("Fv1")] *= 30
+    loop = didim.ComputedTorque(natural_frequency=10.0, damping=0.5, model=model, parameters=wrong)
+    assert not didim.linearise(model, model.nominal, loop, [0.0]).stable
+
+
+def test_an_unused_integral_is_no_unstable_pole():
+    model = didim.DynamicModel(didim.load_robot("scara"))
+    loop = didim.PID(kp=[5.0, 5.0], kv=[50.0, 5.0], ki=[10.0, 0.0])
+    assert didim.linearise(model, model.nominal, loop, [0, 0]).stable
+
+
+def test_a_light_robot_under_computed_torque_is_not_stiff():
+    model = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
+    phi = model.nominal
+    phi[model.parameter_names.index("M1")] = 2e-4
+    phi[model.parameter_names.index("Fv1")] = 1e-3
+    loop = didim.ComputedTorque(natural_frequency=60.0, model=model, parameters=phi)
+    move = didim.PointToPoint([0.0, 1.0], [0.0, 0.3])
+    assert didim.simulate(model, phi, loop, t=np.linspace(0, 1, 11), q_ref=move).completed

@@ -6,21 +6,23 @@ frequency and damping of (55), or as the controller has them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, GAINS_ONLY, GRAVITY, Desk, Law
-from didim.door import per_joint
-from didim.dynamics.kernels.tree import Values
+from didim.door import LARGEST, per_joint, real, whole
+from didim.dynamics.kernels.tree import Tree, Values
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 
 Array = NDArray[np.float64]
 
 VELOCITIES = ("true", "backward_difference", "mean_difference")
+MOST_DELAY = 100_000
 MODEL_TERMS = {"none": GAINS_ONLY, "gravity": GRAVITY, "feedforward": FEEDFORWARD, "computed_torque": COMPUTED_TORQUE}
 
 
@@ -71,28 +73,32 @@ class Controller:
     model_term: str = "none"
     """What it adds: "none", "gravity" at q, "feedforward" along the reference, "computed_torque"."""
 
-    law_name: ClassVar[str] = "law"
-
     def __post_init__(self) -> None:
         where = type(self).__name__
         self._check_gains(where)
         for name in ("natural_frequency", "damping", "kp", "kv", "inertia", "saturation"):
-            _positive(getattr(self, name), name, where)
+            refuse_unless(getattr(self, name), f"{where}: {name}", "positive", lambda x: x > 0, infinite=name == "saturation")
         for name in ("velocity_reference", "encoder"):
-            if np.any(np.asarray(getattr(self, name), dtype=float) < 0):
-                raise InputError(f"{where}: {name} must not be negative, found {getattr(self, name)}.")
-        if self.velocity not in VELOCITIES:
+            refuse_unless(getattr(self, name), f"{where}: {name}", "not negative", lambda x: x >= 0)
+        if self.drive_gain is not None:
+            refuse_unless(self.drive_gain, f"{where}: drive_gain", "finite", lambda x: x == x)
+        if not isinstance(self.velocity, str) or self.velocity not in VELOCITIES:
             raise InputError(f"{where}: unknown velocity {self.velocity!r}; {nearest(str(self.velocity), VELOCITIES)}")
-        if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
-            raise InputError(f"{where}: rate must be positive, in samples per second, found {self.rate}.")
-        if isinstance(self.delay, bool) or int(self.delay) != self.delay or self.delay < 0:
-            raise InputError(f"{where}: delay must be a whole number of samples, not negative, found {self.delay}.")
+        if self.rate is not None:
+            object.__setattr__(self, "rate", real(self.rate, f"{where}: rate, in samples per second,", above=0.0))
+        object.__setattr__(self, "delay", whole(self.delay, f"{where}: delay, in samples,", least=0))
+        if self.delay > MOST_DELAY:
+            raise InputError(f"{where}: a delay of {self.delay} samples is beyond the limit of {MOST_DELAY}.")
         if self.rate is None and (self.delay or self.velocity != "true" or np.any(np.asarray(self.encoder) != 0)):
             raise InputError(f"{where}: delay, encoder and velocity differences need a sampled law; give rate.")
-        if self.model_term not in MODEL_TERMS:
-            raise InputError(f"{where}: unknown model_term {self.model_term!r}; {nearest(self.model_term, MODEL_TERMS)}")
+        if not isinstance(self.model_term, str) or self.model_term not in MODEL_TERMS:
+            raise InputError(f"{where}: unknown model_term {self.model_term!r}; {nearest(str(self.model_term), MODEL_TERMS)}")
+        if self.model is not None and not isinstance(self.model, TorqueModel):
+            raise InputError(f"{where}: model must be a didim.DynamicModel or its base, found {type(self.model).__name__}.")
         if (self.model_term != "none") != (self.model is not None):
             raise InputError(f"{where}: model and model_term belong together; give both or none.")
+        if self.parameters is not None and self.model is None:
+            raise InputError(f"{where}: parameters are those of the controller's own model; give model and model_term.")
 
     def _check_gains(self, where: str) -> None:
         own, poles = self.kp is not None or self.kv is not None, self.natural_frequency is not None
@@ -125,12 +131,17 @@ class Controller:
 
     def retuned(self, inertia: ArrayLike) -> Self:
         """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J over the a priori one."""
+        refuse_unless(inertia, "inertia", "positive", lambda x: x > 0)
         J = np.asarray(inertia, dtype=float)
         if self.by_poles:
             return replace(self, inertia=J)
         if self.inertia is None:
             raise InputError("To retune own gains, give the controller the inertia that they were tuned for.")
-        return replace(self, kv=np.asarray(self.kv) * J / np.asarray(self.inertia), inertia=J)
+        try:
+            kv = np.asarray(self.kv) * J / np.asarray(self.inertia)
+        except ValueError:
+            raise InputError("kv, the old and the new inertia must have as many numbers as there are joints.") from None
+        return replace(self, kv=kv, inertia=J)
 
     def drive(self, model: TorqueModel) -> Array:
         """g (n, n) of (8)."""
@@ -146,6 +157,10 @@ class Controller:
     def resolve(self, model: TorqueModel, inertia: Array) -> Law:
         """The numbers that the compiled law runs on, for inertias J (n,) where the law itself has none."""
         n, g = model.robot.n, self.drive(model)
+        if self.model is not None and self.model.robot.n != n:
+            raise InputError(f"The controller's own model has {self.model.robot.n} joints, the robot has {n}.")
+        if self.by_poles and not np.all(np.diagonal(g)):
+            raise InputError("Gains by poles need a drive gain on the diagonal for every joint; give kp and kv instead.")
         J = inertia if self.inertia is None else per_joint(self.inertia, "inertia", n)
         gains = self.gains(n, np.diag(g), J)
         return Law(
@@ -154,7 +169,7 @@ class Controller:
             gains.ki,
             gains.kiv,
             gains.ff,
-            np.broadcast_to(np.asarray(self.saturation, dtype=float), (n,)).copy(),
+            self._limits(n),
             per_joint(self.encoder, "encoder", n),
             np.ascontiguousarray(g),
             np.linalg.inv(g),
@@ -162,7 +177,14 @@ class Controller:
             VELOCITIES.index(self.velocity),
             0.0 if self.rate is None else 1.0 / self.rate,
             self._address(),
+            0.0,
         )
+
+    def _limits(self, n: int) -> Array:
+        limits = np.asarray(self.saturation, dtype=float)
+        if limits.shape not in ((), (n,)):
+            raise InputError(f"saturation must be one number or {n} (one for each joint), found shape {limits.shape}.")
+        return np.broadcast_to(limits, (n,)).copy()
 
     def _kind(self) -> int:
         return MODEL_TERMS[self.model_term]
@@ -178,6 +200,10 @@ class Controller:
         if self.model is None:
             return simulated
         return self.model.values(self.model.nominal if self.parameters is None else self.parameters)
+
+    def own_tree(self, model: TorqueModel) -> Tree:
+        """Geometry of the controller's own model; the simulated robot's, unused, where it has none."""
+        return model.tree if self.model is None else self.model.tree
 
     def desk(self, n: int, c: int) -> Desk:
         """A clean desk for n joints and c contacts of the controller's own model."""
@@ -195,12 +221,16 @@ class Controller:
         )
 
 
-def _positive(value: ArrayLike | None, name: str, where: str) -> None:
+def refuse_unless(
+    value: ArrayLike | None, name: str, condition: str, holds: Callable[[Array], Any], infinite: bool = False
+) -> None:
+    """Refuse a setting that is no number, or one for each joint, or does not meet the condition."""
     if value is None:
         return
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{where}: {name} must be a number or one for each joint, found {value!r}.") from None
-    if np.isnan(array).any() or not np.all(array > 0):
-        raise InputError(f"{where}: {name} must be positive, found {array.tolist()}; a gain of the wrong sign is no feedback.")
+        raise InputError(f"{name} must be a number or one for each joint, found {shortened(value)}.") from None
+    if isinstance(value, str | bytes | bool) or not (infinite or np.all(np.abs(array) < LARGEST)) or not np.all(holds(array)):
+        hint = "; a gain of the wrong sign is no feedback" if condition != "finite" else ""
+        raise InputError(f"{name} must be {condition}, found {shortened(value)}{hint}.")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.kernels.law import USER
-from didim.control.law import Controller, Gains
+from didim.control.law import Controller, Gains, refuse_unless
 from didim.control.user import UserLaw
-from didim.door import per_joint
+from didim.door import per_joint, whole
 from didim.errors import InputError
 
 Array = NDArray[np.float64]
@@ -21,20 +21,19 @@ Array = NDArray[np.float64]
 class PD(Controller):
     """v = kv (kp e + ff dq_r - dq), eq. 53."""
 
-    law_name: ClassVar[str] = "pd"
-
     @classmethod
     def parallel(cls, Kp: ArrayLike, Kd: ArrayLike, **more: object) -> Self:
         """The law Kp e + Kd de: kp = Kp / Kd, kv = Kd, with velocity reference."""
         for name, value in (("Kp", Kp), ("Kd", Kd)):
-            if not np.all(np.asarray(value, dtype=float) > 0):
-                raise InputError(f"PD.parallel: {name} must be positive, found {value!r}.")
-        settings = {
-            "kp": np.asarray(Kp, dtype=float) / np.asarray(Kd, dtype=float),
-            "kv": Kd,
-            "velocity_reference": 1.0,
-            **more,
-        }
+            refuse_unless(value, f"PD.parallel: {name}", "positive", lambda x: x > 0)
+        for name in ("kp", "kv", "natural_frequency"):
+            if name in more:
+                raise InputError(f"PD.parallel is given by Kp and Kd; leave {name} out.")
+        try:
+            ratio = np.asarray(Kp, dtype=float) / np.asarray(Kd, dtype=float)
+        except ValueError:
+            raise InputError("PD.parallel: Kp and Kd must have as many numbers as there are joints.") from None
+        settings: dict[str, Any] = {"kp": ratio, "kv": Kd, "velocity_reference": 1.0, **more}
         return cls(**settings)
 
 
@@ -46,8 +45,6 @@ class PID(Controller):
     """The controller's own integral gain, v per rad s or m s."""
     integral_time: ArrayLike | None = None
     """By poles: ki = kp kv / integral_time, s; None: 10 / omega_n."""
-
-    law_name: ClassVar[str] = "pid"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,8 +70,6 @@ class Cascade(Controller):
     integral_time: ArrayLike | None = None
     """By poles: kiv = kv / integral_time, s; None: 10 / omega_n."""
 
-    law_name: ClassVar[str] = "cascade"
-
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_integral(self.by_poles, self.kiv, "kiv", self.integral_time, "Cascade")
@@ -98,8 +93,6 @@ class ComputedTorque(Controller):
     velocity_reference: ArrayLike = 1.0
     model_term: str = "computed_torque"
 
-    law_name: ClassVar[str] = "computed_torque"
-
     def gains(self, n: int, g: Array, inertia: Array) -> Gains:
         """The gains act on accelerations: as (58) with J = g = 1."""
         del g, inertia
@@ -119,11 +112,10 @@ class OwnLaw(Controller):
     memory: int = 0
     """How many numbers the law keeps from one sample to the next."""
 
-    law_name: ClassVar[str] = "own"
-
     def __post_init__(self) -> None:
         if not isinstance(self.law, UserLaw):
             raise InputError(f"OwnLaw: law must come from didim.control_law, found {type(self.law).__name__}.")
+        object.__setattr__(self, "memory", whole(self.memory, "OwnLaw: memory", least=0))
         if self.memory and self.rate is None:
             raise InputError("OwnLaw: only a sampled law has a memory; give rate.")
         super().__post_init__()
@@ -157,9 +149,10 @@ def _check_integral(by_poles: bool, gain: ArrayLike | None, name: str, time: Arr
         raise InputError(f"{where}: by poles, give integral_time instead of {name}.")
     if not by_poles and gain is None:
         raise InputError(f"{where} by its own gains needs {name}.")
-    for label, value in ((name, gain), ("integral_time", time)):
-        if value is not None and not np.all(np.asarray(value, dtype=float) >= 0):
-            raise InputError(f"{where}: {label} must not be negative, found {value}; a gain of the wrong sign is no feedback.")
+    if not by_poles and time is not None:
+        raise InputError(f"{where}: integral_time belongs to tuning by poles; own gains have {name}.")
+    refuse_unless(gain, f"{where}: {name}", "not negative", lambda x: x >= 0)
+    refuse_unless(time, f"{where}: integral_time", "positive", lambda x: x > 0)
 
 
 def _integral_time(law: PID | Cascade, n: int) -> Array:

@@ -15,7 +15,9 @@ from scipy.linalg import expm
 from didim.control.kernels.law import BACKWARD_DIFFERENCE, COMPUTED_TORQUE, MEAN_DIFFERENCE, USER, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
+from didim.door import per_joint
 from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -45,19 +47,16 @@ class LinearLoop:
         size = np.abs(self.eigenvalues) if self.sampled else self.eigenvalues.real
         return int(np.abs(self.vectors[: self.n, size.argmax()]).argmax())
 
-    @property
-    def slowest(self) -> float:
-        """Rate at which the slowest mode dies out, 1/s (per sample for a sampled law)."""
-        return float(-np.log(np.abs(self.eigenvalues).max()) if self.sampled else -self.eigenvalues.real.max())
-
 
 def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike) -> LinearLoop | None:
     """The loop around the configuration q (n,); None for a user's own law, and where the inertia matrix is infeasible."""
+    if not isinstance(loop, Controller):
+        raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")
     law = loop.resolve(model, largest_inertias(model, parameters))
     if law.kind == USER:
         return None
     n = model.robot.n
-    at = np.asarray(q, dtype=float).reshape(1, n)
+    at = per_joint(q, "q", n)[None, :]
     M = model.inertia_matrix(at, parameters)[0]
     if np.linalg.eigvalsh(M)[0] <= 0:
         return None
@@ -67,6 +66,8 @@ def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Ar
     if law.kind == COMPUTED_TORQUE and loop.model is not None:
         own = loop.model.nominal if loop.parameters is None else loop.parameters
         gain = loop.model.inertia_matrix(at, own)[0]
+        theirs = loop.model.values(own)
+        viscous = viscous - theirs.viscous - np.diag(0.5 * (theirs.viscous_positive + theirs.viscous_negative))
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [np.zeros((n, n)), -inverse @ viscous]])
     B = np.vstack([np.zeros((n, n)), inverse @ gain])
@@ -82,8 +83,9 @@ def _continuous(A: Array, B: Array, law: Law) -> Array:
     s = np.hstack([-np.diag(law.kp), -np.eye(n)])
     F, H = A + B @ np.diag(law.kv) @ s, []
     for gain, error in ((law.ki, e), (law.kiv, s)):
-        if gain.any():
-            H.append((np.diag(gain), error))
+        used = np.flatnonzero(gain)
+        if used.size:
+            H.append((np.diag(gain)[:, used], error[used]))
     if not H:
         return F
     gains, errors = np.hstack([B @ g for g, _ in H]), np.vstack([error for _, error in H])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
+from didim.door import per_joint
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.kernels.tree import allocate
 from didim.dynamics.torque import TorqueModel
@@ -50,7 +51,7 @@ def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array 
         if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
     J = largest.reshape(n, _CLIMBERS).max(axis=1)
-    return J if previous is None else np.maximum(J, 1e-3 * np.asarray(previous))
+    return J if previous is None else np.maximum(J, 1e-3 * per_joint(previous, "previous", n))
 
 
 class _Inertia:

@@ -7,6 +7,9 @@ from typing import Any
 
 import numba
 from numba import float64, int64, types
+from numba.core.errors import NumbaError
+
+from didim.errors import InputError
 
 _types: Any = types
 _POINTER = _types.CPointer(float64)
@@ -17,8 +20,15 @@ class UserLaw:
     """A compiled law; make one with `control_law`."""
 
     def __init__(self, function: Callable[..., None]) -> None:
-        self.name = function.__name__
-        self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
+        self.name = getattr(function, "__name__", str(function))
+        try:
+            self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
+        except (NumbaError, TypeError, AttributeError) as problem:
+            reason = str(problem).strip().splitlines()[-1] if str(problem).strip() else type(problem).__name__
+            raise InputError(
+                f"The law {self.name!r} cannot be compiled: {reason} It must be "
+                "law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v) in code that Numba understands."
+            ) from problem
 
     @property
     def address(self) -> int:

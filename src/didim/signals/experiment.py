@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import instants, samples
+from didim.door import instants, real, samples, width_of
 from didim.errors import InputError
 from didim.signals.reference import Course, Reference
 
@@ -33,16 +33,16 @@ class Experiment:
 
     def __post_init__(self) -> None:
         time = instants(self.t, "t of the experiment")
-        width = 1 if np.ndim(self.tau) == 1 else np.shape(self.tau)[-1]
-        object.__setattr__(self, "t", time)
+        width = width_of(self.tau, "tau")
+        object.__setattr__(self, "t", time.copy())
         for name in ("tau", "q", "dq"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, samples(value, name, width, time.size))
+                object.__setattr__(self, name, samples(value, name, width, time.size).copy())
         if isinstance(self.q_ref, Course):
             if self.q_ref.n != width:
                 raise InputError(f"q_ref has {self.q_ref.n} joints, tau has {width}.")
         elif self.q_ref is not None:
-            object.__setattr__(self, "q_ref", samples(self.q_ref, "q_ref", width, time.size))
+            object.__setattr__(self, "q_ref", samples(self.q_ref, "q_ref", width, time.size).copy())
 
     @property
     def n(self) -> int:
@@ -57,7 +57,7 @@ class Experiment:
 
     def between(self, start: float, end: float) -> Experiment:
         """The part with start <= t <= end. A reference with its own clock is kept whole: the loop has a history."""
-        time = np.asarray(self.t)
+        time, start, end = np.asarray(self.t), real(start, "start"), real(end, "end")
         keep = (time >= start) & (time <= end)
         if keep.sum() < 2:
             raise InputError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from didim.door import instants, samples
+from didim.door import instants, samples, width_of
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK, Pieces
 
@@ -35,6 +35,10 @@ class Course(ABC):
     @abstractmethod
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
+
+    def shifted(self, origin: float) -> Course:
+        """The same course on a clock that counts from `origin`, s."""
+        return self if origin == 0.0 else _Shifted(self, origin)
 
     @abstractmethod
     def pieces(self, start: float, end: float, step: float) -> Pieces:
@@ -64,11 +68,11 @@ class Reference(Course):
                 f"Unknown interpolation {self.interpolation!r}; {nearest(str(self.interpolation), INTERPOLATIONS)}"
             )
         time = instants(self.t, "t of the reference")
-        width = 1 if np.ndim(self.q_ref) == 1 else np.shape(self.q_ref)[-1]
-        object.__setattr__(self, "t", time)
+        width = width_of(self.q_ref, "q_ref")
+        object.__setattr__(self, "t", time.copy())
         for name in ("q_ref", "dq_ref", "ddq_ref"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, samples(value, name, width, time.size))
+                object.__setattr__(self, name, samples(value, name, width, time.size).copy())
 
     @property
     def n(self) -> int:
@@ -104,6 +108,10 @@ class Reference(Course):
         del start, end, step
         return self._all
 
+    def shifted(self, origin: float) -> Course:
+        """The same table on a clock that counts from `origin`, s."""
+        return self if origin == 0.0 else replace(self, t=np.asarray(self.t) - origin)
+
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
         pieces, at = self._all, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
@@ -111,6 +119,30 @@ class Reference(Course):
         u = (at - pieces.time[index])[:, None]
         q, dq, ddq = (((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0] for c in pieces[1:])
         return q, dq, ddq
+
+
+@dataclass(frozen=True, eq=False)
+class _Shifted(Course):
+    """A course on a clock that counts from another origin."""
+
+    course: Course
+    origin: float
+
+    @property
+    def n(self) -> int:
+        return self.course.n
+
+    @property
+    def span(self) -> tuple[float, float]:
+        start, end = self.course.span
+        return start - self.origin, end - self.origin
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        return self.course.sample(np.asarray(t, dtype=float) + self.origin)
+
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        pieces = self.course.pieces(start + self.origin, end + self.origin, step)
+        return pieces._replace(time=pieces.time - self.origin)
 
 
 def _closed(time: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import instants, samples
+from didim.door import instants, per_joint, real, samples, table, whole, width_of
 from didim.errors import InputError
 from didim.robot.robot import Robot
 from didim.signals.kernels.pieces import Pieces
@@ -46,24 +46,25 @@ class Fourier(Trajectory):
     periods: int = 1
 
     def __post_init__(self) -> None:
-        a, b = np.array(self.a, dtype=float), np.array(self.b, dtype=float)
-        if a.ndim != 2 or a.shape != b.shape or a.shape[1] < 2:
+        a, b = table(self.a, "a"), table(self.b, "b")
+        if a.shape != b.shape or a.shape[1] < 2:
             raise InputError(f"a and b must have the same shape (n, L) with L >= 2 harmonics, found {a.shape} and {b.shape}.")
-        if not (np.isfinite(a).all() and np.isfinite(b).all()):
-            raise InputError("a and b must be finite.")
-        if not self.period > 0 or not self.periods >= 1:
-            raise InputError(f"period and periods must be positive, found {self.period} and {self.periods}.")
+        object.__setattr__(self, "period", real(self.period, "period", above=0.0))
+        object.__setattr__(self, "periods", whole(self.periods, "periods", least=1))
         order = np.arange(1, a.shape[1] + 1)
         object.__setattr__(self, "a", a - a.mean(axis=1, keepdims=True))
         object.__setattr__(self, "b", b - np.outer(b @ order, order) / (order @ order))
-        object.__setattr__(self, "centre", np.broadcast_to(np.asarray(self.centre, dtype=float), a.shape[:1]).copy())
+        object.__setattr__(self, "centre", per_joint(self.centre, "centre", a.shape[0]))
 
     @classmethod
     def random(
         cls, robot: Robot, seed: int, period: float = 10.0, harmonics: int = 5, share: float = 0.6, periods: int = 1
     ) -> Fourier:
         """A random series within `share` of the robot's position and velocity limits (1 rad or 0.2 m where it has none)."""
-        rng = np.random.default_rng(seed)
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot must be a didim.Robot, found {type(robot).__name__}.")
+        rng = np.random.default_rng(whole(seed, "seed", least=0))
+        harmonics = whole(harmonics, "harmonics", least=2)
         first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
         raw = cls(first, second, period)
         q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))
@@ -107,7 +108,7 @@ class PointToPoint(Trajectory):
 
     def __post_init__(self) -> None:
         time = instants(self.t, "t of the points")
-        width = 1 if np.ndim(self.points) == 1 else np.shape(self.points)[-1]
+        width = width_of(self.points, "points")
         object.__setattr__(self, "t", time)
         object.__setattr__(self, "points", samples(self.points, "points", width, time.size))
 

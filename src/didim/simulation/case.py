@@ -12,7 +12,7 @@ import numpy as np
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade
 from didim.dynamics.model import DynamicModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 from didim.robot.fields import Fields
 from didim.robot.load import load_robot
 from didim.signals.experiment import Experiment
@@ -57,6 +57,8 @@ class Case:
 
 def load_case(path: str | PathLike[str]) -> Case:
     """The case that a TOML file describes, for example `cases/tx40.toml`."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"load_case takes a path, found {shortened(path)}.")
     file = Path(path)
     try:
         fields = Fields(tomllib.loads(file.read_text(encoding="utf-8")), file.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import Law
+from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.door import samples
@@ -40,19 +40,22 @@ def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation:
     if value.n != n:
         raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
     start, end = value.span
-    slack = 1e-6 + 0.01 * (end - start)
+    spacing = float(np.median(np.diff(np.asarray(value.t)))) if isinstance(value, Reference) else 0.0
+    slack = 1e-6 + min(spacing, 0.05)
     if start > t[0] + slack or end < t[-1] - slack:
         raise InputError(f"{name} covers {start:g} to {end:g} s, but the simulation runs from {t[0]:g} to {t[-1]:g} s.")
     return value
 
 
 def on_clock(t: Array, start: float, period: float) -> Array:
-    """Logged times, put onto the clock start + k period where they miss it by less than a twentieth of the period.
+    """Logged times, put onto the clock start + k period where they miss it by little.
 
-    Loggers jitter: a command logged a nanosecond before the controller's sample would else be that of the sample before.
+    Little is a twentieth of the period and a quarter of their own spacing at most. Loggers jitter:
+    a command logged a nanosecond before the controller's sample would else be that of the sample before.
     """
     nearest = start + np.round((t - start) / period) * period
-    return np.where(np.abs(t - nearest) < JITTER * period, nearest, t)
+    jitter = min(JITTER * period, 0.25 * float(np.diff(t).min())) if t.size > 1 else JITTER * period
+    return np.where(np.abs(t - nearest) < jitter, nearest, t)
 
 
 def drive_of(loop: Controller | None) -> int:
@@ -75,13 +78,22 @@ def make_plant(
     return Plant(
         model.tree,
         values,
+        model.tree if loop is None else loop.own_tree(model),
         own,
         law,
         desk,
         asked,
         np.zeros(1, dtype=np.int64),
         allocate(n, c),
-        Touch(np.zeros(c), np.zeros(c), np.zeros(c, dtype=np.int64), np.zeros((c, n)), np.zeros((c, c))),
+        Touch(
+            np.zeros(c),
+            np.zeros(c),
+            np.zeros(c, dtype=np.int64),
+            np.zeros((c, n)),
+            np.zeros((c, c)),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(c, dtype=np.int64),
+        ),
         drive_of(loop),
         friction,
         width,
@@ -108,16 +120,17 @@ def fastest_rate(
     The slope of smooth friction counts half: it acts only while a contact is slower than the width.
     """
     damping = np.abs(np.diagonal(values.viscous)) + np.maximum(np.abs(values.viscous_positive), np.abs(values.viscous_negative))
-    if drive == CONTINUOUS:
-        damping = damping + np.abs(np.diagonal(law.gain)) * law.kv
     if friction == SMOOTH:
         limits = np.maximum(np.abs(values.limit_positive), np.abs(values.limit_negative))
         damping = damping + 0.5 * (values.contact**2).T @ limits / width
+    by_law = law.kv if drive == CONTINUOUS else 0.0 * law.kv
+    if law.kind != COMPUTED_TORQUE:
+        damping, by_law = damping + np.abs(np.diagonal(law.gain) * by_law), 0.0 * by_law
     M = model.inertia_matrix(q, parameters)
     feasible = np.linalg.eigvalsh(M)[:, 0] > 0
     if not feasible.any():
         return 0.0
-    return float((damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
+    return float((by_law + damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
 
 
 def substeps_for(period: float, rate: float, longest: float) -> int:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.control.tuning import largest_inertias
-from didim.door import instants, per_joint
+from didim.door import instants, per_joint, real
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course, Reference
 from didim.simulation.kernels.contact import EXACT, SMOOTH
@@ -90,36 +90,48 @@ def simulate(
     progress
         Called with the share done, 0 to 1; may return False to stop.
     """
-    time = instants(t, "t", least=1)
-    n, course = model.robot.n, _asked(model, loop, time, q_ref, tau)
-    started = _start(model, loop, course, time[0], initial)
+    if not isinstance(model, TorqueModel):
+        raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function of the share done, found {shortened(progress)}.")
+    given, n = instants(t, "t", least=1), model.robot.n
+    tolerance = real(tolerance, "tolerance", above=0.0)
+    longest = LONGEST_STEP if step is None else real(step, "step", above=TICK)
+    origin, time = float(given[0]), given - given[0]
+    course = _asked(model, loop, time, origin, q_ref, tau)
+    started = _start(model, loop, course, initial)
     kind = _friction(friction, width)
-    adaptive = _is_adaptive(method, drive_of(loop), kind)
+    adaptive = _is_adaptive(method, drive_of(loop), kind) and time.size > 1
     values = model.values(parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = np.maximum(largest_inertias(model, parameters), 1e-12) if needs_inertia else np.ones(n)
-    law = law_of(loop, model, inertia)
+    law = law_of(loop, model, inertia)._replace(origin=origin)
     if check and loop is not None:
         _report_instability(model, parameters, loop, started[0])
-    longest = _longest_step(step)
-    period = clock_of(loop, time, step)
-    probe = course.sample(np.linspace(time[0], time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
+    period = clock_of(loop, time, None if step is None else longest)
+    probe = course.sample(np.linspace(0.0, time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
     fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
-    plant = make_plant(model, values, loop, law, course.pieces(time[0], time[0] + period, period), kind, width)
-    out = new_output(on_clock(time, time[0], period) if plant.drive == HELD else time, n, len(model.contacts))
+    plant = make_plant(model, values, loop, law, course.pieces(0.0, period, period), kind, width)
+    out = new_output(on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
-    run = Run(
-        plant, course, out, y, period, substeps_for(period, fastest, longest), 4 * n if plant.drive == CONTINUOUS else 2 * n
-    )
+    size = 4 * n if plant.drive == CONTINUOUS else 2 * n
+    run = Run(plant, course, origin, out, y, period, substeps_for(period, fastest, longest), size)
     rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
     names = model.robot.joint_names
-    return motion_of(time, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[max(run.joint, 0)]})"))
+    return motion_of(given, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[run.joint]})"))
 
 
 def _asked(
-    model: TorqueModel, loop: Controller | None, t: Array, q_ref: ArrayLike | Course | None, tau: ArrayLike | Course | None
+    model: TorqueModel,
+    loop: Controller | None,
+    t: Array,
+    origin: float,
+    q_ref: ArrayLike | Course | None,
+    tau: ArrayLike | Course | None,
 ) -> Course:
+    """The reference, or in open loop the torque, on the clock of t, which counts from the origin."""
+    q_ref, tau = (value.shifted(origin) if isinstance(value, Course) else value for value in (q_ref, tau))
     if loop is None:
         if q_ref is not None:
             raise InputError("In open loop (loop=None) nothing follows a reference: give tau instead of q_ref.")
@@ -130,12 +142,12 @@ def _asked(
         raise InputError("The torque follows from the loop: give tau only in open loop (loop=None).")
     course = course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
     if loop.rate is not None and isinstance(course, Reference) and course.interpolation == "held":
-        return replace(course, t=on_clock(np.asarray(course.t), t[0], 1.0 / loop.rate))
+        return replace(course, t=on_clock(np.asarray(course.t), 0.0, 1.0 / loop.rate))
     return course
 
 
 def _start(
-    model: TorqueModel, loop: Controller | None, course: Course, t: float, initial: tuple[ArrayLike, ArrayLike] | None
+    model: TorqueModel, loop: Controller | None, course: Course, initial: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Array, Array]:
     """q and dq (n,) at the first time."""
     n = model.robot.n
@@ -147,15 +159,14 @@ def _start(
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
-    q_start, dq_start, _ = course.sample([t])
+    q_start, dq_start, _ = course.sample([0.0])
     return q_start[0], dq_start[0]
 
 
 def _friction(friction: str, width: float) -> int:
-    if friction not in FRICTIONS:
+    if not isinstance(friction, str) or friction not in FRICTIONS:
         raise InputError(f"Unknown friction {friction!r}; {nearest(str(friction), FRICTIONS)}")
-    if not (np.isfinite(width) and width > 0):
-        raise InputError(f"width must be positive, found {width}.")
+    real(width, "width", above=0.0)
     return FRICTIONS[friction]
 
 
@@ -166,14 +177,6 @@ def _is_adaptive(method: str, drive: int, friction: int) -> bool:
     if method == "adaptive" and not smooth:
         raise InputError('method="adaptive" needs friction="smooth" and a continuous law (rate=None) or open loop.')
     return method != "fixed" and smooth
-
-
-def _longest_step(step: float | None) -> float:
-    if step is None:
-        return LONGEST_STEP
-    if not (np.isfinite(step) and step > TICK):
-        raise InputError(f"step must be positive, in s, found {step}.")
-    return float(step)
 
 
 def _report_instability(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Array) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.door import per_joint
+from didim.door import per_joint, real, whole
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
@@ -73,16 +73,18 @@ def virtual_experiment(
     friction
         As for `simulate`.
     """
-    n = model.robot.n
+    if not isinstance(model, TorqueModel):
+        raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
+    if not isinstance(loop, Controller):
+        raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")
+    n, rate, seed = model.robot.n, real(rate, "rate, in samples per second,", above=0.0), whole(seed, "seed", least=0)
     if not isinstance(reference, Course):
         raise InputError("reference must be a didim.Reference or a trajectory, which know their own times.")
-    if not (np.isfinite(rate) and rate > 0):
-        raise InputError(f"rate must be positive, in samples per second, found {rate}.")
     shares, steps = per_joint(noise, "noise", n), per_joint(encoder, "encoder", n)
     if np.any(shares < 0) or np.any(steps < 0):
         raise InputError("noise and encoder must not be negative.")
     begin, end = reference.span
-    length = end - begin if duration is None else float(duration)
+    length = end - begin if duration is None else real(duration, "duration", above=0.0)
     if not 0 < length <= end - begin + 1e-9:
         raise InputError(f"duration must be positive and at most {end - begin:g} s, the reference's, found {length:g}.")
     t = begin + np.arange(int(np.floor(length * rate + 1e-6)) + 1) / rate

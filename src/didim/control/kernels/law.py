@@ -40,6 +40,7 @@ class Law(NamedTuple):
     velocity: int  # which velocity it uses
     period: float  # s, 0: continuous
     user: int  # address of the user's law
+    origin: float  # s, the time that the loop counts from
 
 
 class Desk(NamedTuple):
@@ -58,7 +59,7 @@ class Desk(NamedTuple):
 
 
 _vector, _matrix = float64[::1], float64[:, ::1]
-law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, int64, int64, float64, int64)
+law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, int64, int64, float64, int64, float64)
 desk_type = record_type(Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector)
 
 
@@ -93,7 +94,7 @@ def find_errors(law: Law, desk: Desk) -> None:
 def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work, v: Any) -> None:
     """v (n,) before saturation, from the errors and integrals on the desk."""
     if law.kind == USER:
-        call_user_law(law.user, t, v.size, desk.reference, desk.seen, desk.memory, v)
+        call_user_law(law.user, law.origin + t, v.size, desk.reference, desk.seen, desk.memory, v)
         return
     for j in range(v.size):
         v[j] = law.kv[j] * desk.error[1, j] + law.ki[j] * desk.integral[0, j] + law.kiv[j] * desk.integral[1, j]
@@ -108,7 +109,7 @@ def clip(law: Law, desk: Desk, v: Any) -> None:
         limit = law.saturation[j]
         if abs(v[j]) > limit:
             for k in range(2):
-                if v[j] * desk.error[k, j] > 0.0:
+                if v[j] * desk.error[k, j] * (law.ki[j] if k == 0 else law.kiv[j]) > 0.0:
                     desk.integral[k, j] -= law.period * desk.error[k, j]
                     desk.error[k, j] = 0.0
             v[j] = limit if v[j] > 0.0 else -limit

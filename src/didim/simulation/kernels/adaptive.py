@@ -14,7 +14,7 @@ from scipy.integrate import RK45
 from didim.compiled import entry, kernel
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.fixed import Output, output_type, record
-from didim.simulation.kernels.plant import COMPLETED, DIVERGED, INFEASIBLE, Plant, plant_type, rates, runaway
+from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
 
 _A = np.vstack([np.hstack([RK45.A, np.zeros((6, 1))]), RK45.B])
 _C = np.append(RK45.C, 1.0)
@@ -34,10 +34,10 @@ def stages(plant: Plant, t: float, y: Any, size: int, h: float, first: int) -> i
             for i in range(s):
                 change += _A[s, i] * K[i, k]
             trial[k] = y[k] + h * change
-        failed = rates(plant, t + _C[s] * h, trial, h, K[s])
-        if failed >= 0:
-            return failed
-    return -1
+        status = rates(plant, t + _C[s] * h, trial, h, K[s])
+        if status != FINE:
+            return status
+    return FINE
 
 
 @kernel
@@ -96,27 +96,27 @@ def run_adaptive(
     when: Any,
 ) -> int:
     """Run from start to end from state y, first trying step[0]; returns the next output row, `trouble` as in `run_fixed`."""
-    K, n = plant.stage, plant.now.tau.size
+    K = plant.stage
     t, h, first = start, step[0], 0
-    trouble[0], trouble[1] = COMPLETED, -1
-    while t < end - TICK and row < out.t.size and trouble[1] < 0:
+    trouble[0], status = COMPLETED, FINE
+    while t < end - TICK and row < out.t.size and status == FINE:
         h = min(h, end - t)
         when[0] = t
-        trouble[1] = stages(plant, t, y, size, h, first)
-        first = 1
-        error = error_of(K, y, size, h, relative, absolute)
-        if trouble[1] >= 0 or not error <= 1.0:
-            h *= max(0.2, 0.9 * error**-0.2) if trouble[1] < 0 and error < 1e30 else 0.2
+        status = stages(plant, t, y, size, h, first)
+        error = error_of(K, y, size, h, relative, absolute) if status == FINE else np.inf
+        if not error <= 1.0:
+            h *= max(0.2, 0.9 * error**-0.2)
             if h > _SMALLEST:
-                trouble[1] = -1
-            elif trouble[1] < 0:
-                trouble[0], trouble[1] = DIVERGED, max(runaway(K[7], n), 0)
+                first, status = (0 if first == 0 and status != FINE else 1), FINE
+            elif status == FINE:
+                status = -2
             continue
-        while row < out.t.size and out.t[row] <= t + h + TICK and trouble[1] < 0:
+        while row < out.t.size and out.t[row] <= t + h + TICK and status == FINE:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
-            trouble[1] = rates(plant, out.t[row], K[8], h, K[9])
-            record(plant.now, plant.touch.speed, K[8], row, out)
-            row += 1
+            status = rates(plant, out.t[row], K[8], h, K[9])
+            if status == FINE:
+                record(plant, K[8], row, out)
+                row += 1
         for k in range(size):
             y[k] = K[7, k]
             K[0, k] = K[6, k]
@@ -124,8 +124,5 @@ def run_adaptive(
         t += h
         h *= min(5.0, 0.9 * max(error, 1e-10) ** -0.2)
         step[0] = h
-        if trouble[1] < 0 and runaway(y, n) >= 0:
-            trouble[0], trouble[1] = DIVERGED, runaway(y, n)
-    if trouble[1] >= 0 and trouble[0] == COMPLETED:
-        trouble[0] = INFEASIBLE
+    told(status, trouble)
     return row

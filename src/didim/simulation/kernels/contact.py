@@ -37,9 +37,13 @@ class Touch(NamedTuple):
     slow: Any  # (c,) int64 indices of the slow contacts, as many as found
     column: Any  # (c, n) M^-1 D_i'
     A: Any  # (c, c)
+    count: Any  # (1,) int64 how many are slow
+    held: Any  # (c,) int64 whether the contact was held from the beginning of the step
 
 
-touch_type = record_type(Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1])
+touch_type = record_type(
+    Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1]
+)
 
 
 @kernel
@@ -50,8 +54,9 @@ def slide(values: Values, i: int, u: float) -> float:
 
 @kernel
 def can_stick(values: Values, i: int) -> bool:
-    """A contact whose limits are not positive always slides."""
-    return values.limit_positive[i] > 0.0 and values.limit_negative[i] > 0.0
+    """A contact without limits, or with a negative one, always slides."""
+    forward, backward = values.limit_positive[i], values.limit_negative[i]
+    return forward >= 0.0 and backward >= 0.0 and forward + backward > 0.0
 
 
 @kernel
@@ -121,16 +126,48 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 def settle(values: Values, touch: Touch, ddq: Any, slip: Any) -> None:
     """Acceleration and slip as they are at this very instant, for the record.
 
-    A contact that passes through rest within the step has, over the step, its full force in the new direction; now it still
-    slides in the old one.
+    A contact that comes to rest, or passes through it, within the step has over the step another force than that of sliding;
+    now it still slides.
     """
-    for i in range(slip.size):
+    for a in range(touch.count[0]):
+        i = touch.slow[a]
         u = touch.speed[i]
-        if abs(u) > REST and abs(slip[i]) == 1.0 and u * slip[i] < 0.0 and can_stick(values, i):
+        if abs(u) > REST:
             more = slide(values, i, u) - touch.force[i]
             for j in range(ddq.size):
                 ddq[j] -= touch.column[i, j] * more
-            slip[i] = -slip[i]
+            slip[i] = 1.0 if u > 0.0 else -1.0
+
+
+@kernel
+def is_held(values: Values, touch: Touch, i: int) -> bool:
+    """Whether the force of a slow contact lies within its limits, so that it comes to rest."""
+    return -values.limit_negative[i] < touch.force[i] < values.limit_positive[i]
+
+
+@kernel
+def mark_held(values: Values, touch: Touch) -> None:
+    """Remember, at the beginning of a step, which contacts are held."""
+    for i in range(touch.held.size):
+        touch.held[i] = 0
+    for a in range(touch.count[0]):
+        touch.held[touch.slow[a]] = is_held(values, touch, touch.slow[a])
+
+
+@kernel
+def arrest(values: Values, touch: Touch, dq: Any) -> None:
+    """Take from dq (n,), at the end of a step, what the contacts that were held all through it still move: they rest."""
+    for _ in range(SWEEPS):
+        fastest = 0.0
+        for a in range(touch.count[0]):
+            i = touch.slow[a]
+            if touch.held[i] and is_held(values, touch, i):
+                u = row_times(values.contact, i, dq)
+                fastest = max(fastest, abs(u))
+                for j in range(dq.size):
+                    dq[j] -= touch.column[i, j] * u / touch.A[i, i]
+        if fastest < 1e-15:
+            break
 
 
 @kernel
@@ -156,6 +193,7 @@ def accelerate(
     if failed >= 0:
         return failed
     c, n = slip.size, q.size
+    touch.count[0] = 0
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     for i in range(c):
@@ -174,10 +212,11 @@ def accelerate(
         while slow > known:
             hold(values, h, slow, work, touch, ddq)
             known, slow = slow, find_slow(values, h, slow, touch, ddq)
+        touch.count[0] = slow
         for i in range(c):
             limit = values.limit_positive[i] if touch.force[i] > 0.0 else values.limit_negative[i]
             if can_stick(values, i):
-                slip[i] = touch.force[i] / limit
+                slip[i] = touch.force[i] / limit if limit > 0.0 else 0.0
             else:
                 slip[i] = 1.0 if touch.speed[i] > 0.0 else (-1.0 if touch.speed[i] < 0.0 else 0.0)
     return -1

@@ -13,20 +13,8 @@ from numba import float64, int64, uint8
 from didim.compiled import entry, kernel, record_type
 from didim.control.kernels.law import sampled_command
 from didim.signals.kernels.pieces import TICK
-from didim.simulation.kernels.contact import REST, settle
-from didim.simulation.kernels.plant import (
-    COMPLETED,
-    DIVERGED,
-    HELD,
-    INFEASIBLE,
-    Now,
-    Plant,
-    apply,
-    ask,
-    plant_type,
-    rates,
-    runaway,
-)
+from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, settle
+from didim.simulation.kernels.plant import COMPLETED, HELD, Plant, apply, ask, plant_type, rates, runaway, told
 
 
 class Output(NamedTuple):
@@ -46,8 +34,10 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 
 
 @kernel
-def record(now: Now, speed: Any, y: Any, row: int, out: Output) -> None:
-    """Write the state y and what `rates` left for it, speed (c,) being that of the contacts."""
+def record(plant: Plant, y: Any, row: int, out: Output) -> None:
+    """Write the state y and what `rates` left for it, as it is at this very instant."""
+    now, touch, values = plant.now, plant.touch, plant.values
+    settle(values, touch, now.ddq, now.slip)
     n = now.tau.size
     for j in range(n):
         out.q[row, j] = y[j]
@@ -56,7 +46,7 @@ def record(now: Now, speed: Any, y: Any, row: int, out: Output) -> None:
         out.tau[row, j] = now.tau[j]
     for i in range(now.slip.size):
         out.slip[row, i] = now.slip[i]
-        out.stuck[row, i] = abs(now.slip[i]) < 1.0 or abs(speed[i]) < REST
+        out.stuck[row, i] = plant.friction == EXACT and can_stick(values, i) and abs(touch.speed[i]) <= REST
 
 
 @kernel
@@ -81,7 +71,7 @@ def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: 
     An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
     `rates` below, which is inlined: more of them would multiply the size of the loop.
     """
-    K, x = plant.stage, plant.stage[4]
+    K, x, n = plant.stage, plant.stage[4], plant.now.tau.size
     stepping = True
     while stepping and row < out.t.size:
         aside = t + TICK < out.t[row] < t + h - TICK
@@ -89,20 +79,22 @@ def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: 
         stepping = aside
         for stage in range(5 if aside else 4):
             share = stage_state(K, y, size, stage, length, x)
-            trouble[1] = rates(plant, t + share * length, x, h, K[min(stage, 3)] if stage < 4 else plant.stage[5])
-            if trouble[1] >= 0:
+            if told(rates(plant, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
                 return row
+            if stage == 0:
+                mark_held(plant.values, plant.touch)
             if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
-                settle(plant.values, plant.touch, plant.now.ddq, plant.now.slip)
-                record(plant.now, plant.touch.speed, x, row, out)
+                record(plant, x, row, out)
                 row += 1
                 if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
                     stepping = True
                     break
     if not stepping:
         stage_state(K, y, size, 4, h, x)
+        arrest(plant.values, plant.touch, x[n : 2 * n])
         for k in range(size):
             y[k] = x[k]
+        told(runaway(y, n), trouble)
     return row
 
 
@@ -135,15 +127,10 @@ def run_fixed(
             if plant.drive == HELD and sub == 0:
                 ask(plant.asked, plant.cursor, t, plant.desk.reference)
                 law, desk = plant.law, plant.desk
-                sampled_command(law, plant.tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
+                sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
                 apply(plant.law.gain, plant.now.v, plant.now.tau)
             row = advance(plant, t, y, size, h, row, out, trouble)
-            if trouble[1] >= 0:
-                trouble[0] = INFEASIBLE
-                return row
-            trouble[1] = runaway(y, n)
-            if trouble[1] >= 0:
-                trouble[0] = DIVERGED
+            if trouble[0] != COMPLETED:
                 return row
             if row >= out.t.size:
                 return row

@@ -21,6 +21,10 @@ HELD, CONTINUOUS, OPEN = range(3)
 COMPLETED, INFEASIBLE, DIVERGED = range(3)
 RUNAWAY = 1e7
 """A velocity above this, in rad/s or m/s, is no motion of a machine."""
+HUGE = 1e50
+"""A torque or acceleration above this is none at all."""
+FINE = -1
+"""Status of an instant: FINE, a joint j (the inertia matrix fails there), or -2 - j (its motion or torque runs away)."""
 
 
 class Now(NamedTuple):
@@ -37,7 +41,8 @@ class Plant(NamedTuple):
 
     tree: Any
     values: Any  # the simulated parameters
-    own: Any  # the parameters in the controller's own model
+    own_tree: Any  # geometry and
+    own: Any  # parameters of the controller's own model
     law: Any
     desk: Any
     asked: Any  # Pieces of the reference, or of the torque in open loop
@@ -56,6 +61,7 @@ plant_type = record_type(
     Plant,
     tree_type,
     values_type,
+    tree_type,
     values_type,
     law_type,
     desk_type,
@@ -88,18 +94,51 @@ def apply(gain: Any, v: Any, tau: Any) -> None:
         tau[j] = row_times(gain, j, v)
 
 
+@kernel
+def runaway(y: Any, n: int) -> int:
+    """Status of the state y: whether a joint is no longer finite or moves absurdly fast."""
+    for j in range(n):
+        if not abs(y[n + j]) < RUNAWAY or not abs(y[j]) < RUNAWAY * RUNAWAY:
+            return -2 - j
+    return FINE
+
+
+@kernel
+def too_large(x: Any) -> int:
+    """Status of torques or accelerations x (n,)."""
+    for j in range(x.size):
+        if not abs(x[j]) < HUGE:
+            return -2 - j
+    return FINE
+
+
+@kernel
+def told(status: int, trouble: Any) -> bool:
+    """Write a status that is not FINE as COMPLETED, INFEASIBLE or DIVERGED and its joint; whether there is trouble."""
+    if status == FINE:
+        trouble[0], trouble[1] = COMPLETED, -1
+    elif status >= 0:
+        trouble[0], trouble[1] = INFEASIBLE, status
+    else:
+        trouble[0], trouble[1] = DIVERGED, -2 - status
+    return status != FINE
+
+
 @shared
 def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; -1, or the joint at which M is infeasible."""
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; the status of the instant."""
     now, desk, work = plant.now, plant.desk, plant.work
     n = now.tau.size
     q, dq = y[:n], y[n : 2 * n]
+    status = runaway(y, n)
+    if status != FINE:
+        return status
     if plant.drive == CONTINUOUS:
         ask(plant.asked, plant.cursor, t, desk.reference)
         for j in range(n):
             desk.integral[0, j] = y[2 * n + j]
             desk.integral[1, j] = y[3 * n + j]
-        continuous_command(plant.law, plant.tree, plant.own, desk, t, q, dq, work, now.v)
+        continuous_command(plant.law, plant.own_tree, plant.own, desk, t, q, dq, work, now.v)
         apply(plant.law.gain, now.v, now.tau)
         for j in range(n):
             rate[2 * n + j] = desk.error[0, j]
@@ -109,17 +148,11 @@ def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
         plant.cursor[0] = i
         read(plant.asked.value, plant.asked.time, i, t, now.tau)
     friction, width = plant.friction, plant.width
-    failed = accelerate(plant.tree, plant.values, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip)
+    status = too_large(now.tau)
+    if status != FINE:
+        return status
+    status = accelerate(plant.tree, plant.values, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip)
     for j in range(n):
         rate[j] = dq[j]
         rate[n + j] = now.ddq[j]
-    return failed
-
-
-@kernel
-def runaway(y: Any, n: int) -> int:
-    """The first joint that is no longer finite or moves absurdly fast; -1 if none."""
-    for j in range(n):
-        if not abs(y[n + j]) < RUNAWAY or not abs(y[j]) < RUNAWAY * RUNAWAY:
-            return j
-    return -1
+    return status if status != FINE else too_large(now.ddq)
