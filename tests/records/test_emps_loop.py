@@ -32,8 +32,16 @@ def test_from_the_reference(emps):
     assert relative(motion.q[:, 0], data["qm"]) < 2e-5
 
 
+def test_the_whole_record_from_the_reference_alone(emps):
+    """The record begins in motion; a loop that has been tracking starts behind the reference."""
+    data, model, loop = emps
+    motion = didim.simulate(model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial="tracking")
+    assert relative(motion.tau[:, 0], data["gtau"][0] * data["vir"]) < 0.055
+    assert relative(motion.q[:, 0], data["qm"]) < 2e-5
+
+
 def test_from_the_measured_state_the_whole_record(emps):
-    """The record begins in motion; started there, the first samples agree too."""
+    """Started where the machine was, the first samples agree too."""
     data, model, loop = emps
     speed = (data["qm"][1] - data["qm"][0]) * 1000
     motion = didim.simulate(model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial=(data["qm"][0], speed))

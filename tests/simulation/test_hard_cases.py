@@ -164,6 +164,19 @@ def test_an_inverted_drive_makes_no_difference():
     assert np.allclose(q[0], q[1], atol=1e-12)
 
 
+def test_a_tracking_start_has_no_transient():
+    """A ramp, cascade without friction: started in its lag, the loop just goes on; from the reference it has to fall back."""
+    model = didim.DynamicModel(EMPS.robot, [])
+    t = np.linspace(0, 1, 101)
+    loop = didim.Cascade(natural_frequency=20.0)
+    for start, limit in (("tracking", 1e-9), (None, None)):
+        motion = didim.simulate(model, model.nominal, loop, t=t, q_ref=0.2 * t, initial=start)
+        off = np.abs(motion.q[:, 0] - (0.2 * t - 0.2 / 10.0)).max()
+        assert off < limit if limit else off > 1e-2
+    with pytest.raises(didim.InputError, match="initial must be a pair"):
+        didim.simulate(model, model.nominal, loop, t=t, q_ref=0.2 * t, initial="somewhere")
+
+
 def test_memory_does_not_grow_for_a_slow_controller_either():
     import tracemalloc
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.control.tuning import largest_inertias
@@ -52,7 +53,7 @@ def simulate(
     tau: ArrayLike | Course | None = None,
     friction: str = "exact",
     width: float = 0.05,
-    initial: tuple[ArrayLike, ArrayLike] | None = None,
+    initial: tuple[ArrayLike, ArrayLike] | str | None = None,
     method: str = "auto",
     step: float | None = None,
     tolerance: float = 1e-8,
@@ -77,7 +78,8 @@ def simulate(
     width
         Of smooth friction, rad/s or m/s.
     initial
-        q and dq (n,) at t[0]; None: those of the reference (at rest at zero in open loop).
+        q and dq (n,) at t[0]; None: those of the reference (at rest at zero in open loop); "tracking": behind the reference
+        by the lag of a loop that has been following it, for records that begin in motion.
     method
         "fixed" step, or "adaptive" with error control (continuous law or open loop, smooth friction); "auto": adaptive if
         it can.
@@ -99,13 +101,13 @@ def simulate(
     longest = LONGEST_STEP if step is None else real(step, "step", above=TICK)
     origin, time = float(given[0]), given - given[0]
     course = _asked(model, loop, time, origin, q_ref, tau)
-    started = _start(model, loop, course, initial)
     kind = _friction(friction, width)
     adaptive = _is_adaptive(method, drive_of(loop), kind) and time.size > 1
     values = model.values(parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = np.maximum(largest_inertias(model, parameters), 1e-12) if needs_inertia else np.ones(n)
     law = law_of(loop, model, inertia)._replace(origin=origin)
+    started = _start(model, loop, law, course, initial)
     if check and loop is not None:
         _report_instability(model, parameters, loop, started[0])
     period = clock_of(loop, time, None if step is None else longest)
@@ -147,20 +149,33 @@ def _asked(
 
 
 def _start(
-    model: TorqueModel, loop: Controller | None, course: Course, initial: tuple[ArrayLike, ArrayLike] | None
+    model: TorqueModel, loop: Controller | None, law: Law, course: Course, initial: tuple[ArrayLike, ArrayLike] | str | None
 ) -> tuple[Array, Array]:
     """q and dq (n,) at the first time."""
     n = model.robot.n
+    if isinstance(initial, str) and initial == "tracking" and loop is not None:
+        return _tracking(law, course)
     if initial is not None:
+        pair = None if isinstance(initial, str) else initial
         try:
-            q, dq = initial
+            q, dq = pair  # type: ignore[misc]
         except (TypeError, ValueError):
-            raise InputError("initial must be a pair: positions and velocities (n,) at t[0].") from None
+            raise InputError('initial must be a pair, positions and velocities (n,) at t[0], or "tracking".') from None
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
     q_start, dq_start, _ = course.sample([0.0])
     return q_start[0], dq_start[0]
+
+
+def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
+    """The state of a loop that has been following all along: s = 0, so that it lags by (1 - ff) dq_r / kp."""
+    h = law.period or LONGEST_STEP
+    q, after, later = course.sample([0.0, h, 2 * h])[0]
+    dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
+    follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
+    lag = np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
+    return q - lag * dq, dq - lag * ddq
 
 
 def _friction(friction: str, width: float) -> int:
