@@ -69,7 +69,7 @@ def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: 
     """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
 
     An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
-    `rates` below, which is inlined: more of them would multiply the size of the loop.
+    `rates` below: more of them would multiply the size of the compiled loop.
     """
     K, x, n = plant.stage, plant.stage[4], plant.now.tau.size
     stepping = True
