@@ -41,6 +41,12 @@ def test_right_angles_are_exact():
     assert np.array_equal(rotation, np.round(rotation))
 
 
+def test_a_byte_order_mark_is_no_obstacle(tmp_path):
+    path = tmp_path / "arm.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + ARM_TOML.encode())
+    assert didim.load_robot(path).n == 2
+
+
 def test_values_and_units(arm):
     shoulder, slide = arm.joints
     assert arm.joint_names == ("shoulder", "slide")

@@ -83,6 +83,8 @@ URDF_FAULTS = {
     "nan": (ARM_URDF.replace('value="1.0"', 'value="nan"'), "value must be 1 finite number"),
     "words": (ARM_URDF.replace('xyz="0.4 0 0"', 'xyz="0.4 zero 0"'), "xyz must be 3 finite numbers"),
     "two numbers": (ARM_URDF.replace('xyz="0.4 0 0"', 'xyz="0.4 0"'), "xyz must be 3 finite numbers"),
+    "underscores": (ARM_URDF.replace('xyz="0.4 0 0"', 'xyz="1_0 0 0"'), "xyz must be 3 finite numbers"),
+    "no links": ('<robot name="x"/>', "no <link>"),
     "zero axis": (ARM_URDF.replace('"0 0 -1"', '"0 0 0"'), "axis must not be zero"),
     "two parents": (ARM_URDF.replace('child link="lower"', 'child link="upper"'), "already the child of joint 'shoulder'"),
     "loop": (ARM_URDF.replace('parent link="base"', 'parent link="lower"').replace('<link name="base"/>', ""), "loop"),

@@ -31,6 +31,11 @@ def wrong_signature(t, q):
     return t
 
 
+@didim.control_law
+def NOTHING(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
+    v[0] = 0.0
+
+
 MISTAKES = [
     lambda: didim.Experiment(t=T, tau=5.0, q_ref=Z),
     lambda: didim.Experiment(t=T, tau=None, q_ref=Z),
@@ -51,6 +56,10 @@ MISTAKES = [
     lambda: didim.Fourier.random("scara", 0),
     lambda: didim.Fourier.random(S.robot, -1),
     lambda: didim.Fourier.random(S.robot, 0, harmonics=2.5),
+    lambda: didim.Fourier.random(S.robot, 0, share="a"),
+    lambda: didim.Fourier.random(S.robot, 0, share=5.0),
+    lambda: didim.OwnLaw(law=NOTHING, model=S, model_term="gravity"),
+    lambda: didim.OwnLaw(law=NOTHING, rate=100, memory=10**9),
     lambda: simulate(loop=didim.PD(natural_frequency=10.0, saturation=[1, 2, 3])),
     lambda: didim.PD(natural_frequency=10.0, rate=100, delay=None),
     lambda: didim.PD(natural_frequency=10.0, rate=100, delay=np.nan),

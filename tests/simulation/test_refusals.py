@@ -182,6 +182,10 @@ def test_the_case_file(tmp_path):
         ("seed = 2010", "sed = 2010", "'seed' is missing"),
         ("period = 10.0", "perod = 10.0", "'period' is missing"),
         ("damping", "dampng", "unknown key 'dampng'"),
+        ("rate = 1000.0", "rate = 0", "rate must be one finite number above 0"),
+        ("noise = 0.02", "noise = -1", "noise must be one finite number of at least 0"),
+        ("seed = 2010", "seed = 1.5", "seed must be a whole number"),
+        ("harmonics = 5", "harmonics = 2.5", "harmonics must be a whole number"),
     ]:
         broken = tmp_path / "broken.toml"
         broken.write_text(source.read_text().replace(old, new))

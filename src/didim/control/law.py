@@ -7,7 +7,7 @@ frequency and damping of (55), or as the controller has them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ class Gains:
     ff: Array
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Controller:
     """A joint control law. Numbers may be one for all joints or one for each."""
 
@@ -75,6 +75,9 @@ class Controller:
 
     def __post_init__(self) -> None:
         where = type(self).__name__
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, value.copy())
         self._check_gains(where)
         for name in ("natural_frequency", "damping", "kp", "kv", "inertia", "saturation"):
             refuse_unless(getattr(self, name), f"{where}: {name}", "positive", lambda x: x > 0, infinite=name == "saturation")
@@ -99,6 +102,12 @@ class Controller:
             raise InputError(f"{where}: model and model_term belong together; give both or none.")
         if self.parameters is not None and self.model is None:
             raise InputError(f"{where}: parameters are those of the controller's own model; give model and model_term.")
+
+    def __repr__(self) -> str:
+        shown = [
+            f for f in fields(self) if f.name not in ("model", "law") and not _is_default(getattr(self, f.name), f.default)
+        ]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={shortened(getattr(self, f.name))}' for f in shown)})"
 
     def _check_gains(self, where: str) -> None:
         own, poles = self.kp is not None or self.kv is not None, self.natural_frequency is not None
@@ -219,6 +228,10 @@ class Controller:
             np.zeros((4, n)),
             np.zeros(c),
         )
+
+
+def _is_default(value: object, default: object) -> bool:
+    return value is default or (np.ndim(value) == 0 and np.ndim(default) == 0 and value == default)  # type: ignore[arg-type]
 
 
 def refuse_unless(

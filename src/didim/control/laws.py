@@ -16,8 +16,10 @@ from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
+MOST_MEMORY = 1_000_000
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PD(Controller):
     """v = kv (kp e + ff dq_r - dq), eq. 53."""
 
@@ -37,7 +39,7 @@ class PD(Controller):
         return cls(**settings)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PID(Controller):
     """v = kv (kp e + ff dq_r - dq) + ki int(e)."""
 
@@ -61,7 +63,7 @@ class PID(Controller):
         return tuned if self.by_poles else replace(tuned, ki=np.asarray(self.ki) * np.asarray(tuned.kv) / np.asarray(self.kv))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Cascade(Controller):
     """The industrial P-PI cascade: s = kp e + ff dq_r - dq, v = kv s + kiv int(s)."""
 
@@ -86,7 +88,7 @@ class Cascade(Controller):
         return tuned if self.by_poles else replace(tuned, kiv=np.asarray(self.kiv) * np.asarray(tuned.kv) / np.asarray(self.kv))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ComputedTorque(Controller):
     """tau = M(q) (ddq_r + kv s) + N(q, dq) with the controller's own model; kv is in 1/s and knows no inertia."""
 
@@ -104,7 +106,7 @@ class ComputedTorque(Controller):
         return self
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OwnLaw(Controller):
     """A law of the user's own, compiled by `didim.control_law`; saturation, delay, encoder and rate apply to it too."""
 
@@ -116,6 +118,10 @@ class OwnLaw(Controller):
         if not isinstance(self.law, UserLaw):
             raise InputError(f"OwnLaw: law must come from didim.control_law, found {type(self.law).__name__}.")
         object.__setattr__(self, "memory", whole(self.memory, "OwnLaw: memory", least=0))
+        if self.memory > MOST_MEMORY:
+            raise InputError(f"OwnLaw: a memory of {self.memory} numbers is beyond the limit of {MOST_MEMORY}.")
+        if self.model is not None or self.model_term != "none":
+            raise InputError("OwnLaw has no model of its own: write what it adds into the law.")
         if self.memory and self.rate is None:
             raise InputError("OwnLaw: only a sampled law has a memory; give rate.")
         super().__post_init__()

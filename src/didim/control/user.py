@@ -20,6 +20,7 @@ class UserLaw:
     """A compiled law; make one with `control_law`."""
 
     def __init__(self, function: Callable[..., None]) -> None:
+        self._function = function
         self.name = getattr(function, "__name__", str(function))
         try:
             self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
@@ -34,6 +35,10 @@ class UserLaw:
     def address(self) -> int:
         """Where the compiled function lies in memory."""
         return int(self._compiled.address)
+
+    def __reduce__(self) -> tuple[type[UserLaw], tuple[Callable[..., None]]]:
+        """Copies and other processes compile the function anew."""
+        return UserLaw, (self._function,)
 
     def __repr__(self) -> str:
         return f"UserLaw({self.name})"

@@ -28,7 +28,7 @@ BASE_NAME = "base"
 def read_dh(path: Path) -> Robot:
     """The robot that a TOML file describes."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         fields = Fields(tomllib.loads(text), path.name)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{path.name}: not a TOML file: {str(problem).splitlines()[0]}.") from None

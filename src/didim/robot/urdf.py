@@ -6,6 +6,7 @@ plugins are not looked at. A document type declaration is refused before anythin
 
 from __future__ import annotations
 
+import re
 import xml.parsers.expat
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ Element = ElementTree.Element
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _REFUSED = ("floating", "planar")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -94,6 +96,8 @@ def _in_order(joints: dict[str, Element], links: dict[str, Element], where: str)
             )
         owner[child] = name
         below.setdefault(parent, []).append(name)
+    if not links:
+        raise InputError(f"{where}: no <link>; a robot needs at least two and a joint between them.")
     roots = [link for link in links if link not in owner]
     if len(roots) != 1:
         found = f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
@@ -205,7 +209,8 @@ def _numbers(element: Element | None, key: str, default: tuple[float, ...] | Non
         values = np.array([float(word) for word in text.split()])
     except ValueError:
         values = np.array([])
-    if values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
+    plain = all(_NUMBER.fullmatch(word) for word in text.split())
+    if not plain or values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
         raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
     return values
 

@@ -44,6 +44,10 @@ class Experiment:
         elif self.q_ref is not None:
             object.__setattr__(self, "q_ref", samples(self.q_ref, "q_ref", width, time.size).copy())
 
+    def __repr__(self) -> str:
+        time = np.asarray(self.t)
+        return f"Experiment({self.name!r}, {time.size} samples of {self.n} joints, {time[0]:g} to {time[-1]:g} s)"
+
     @property
     def n(self) -> int:
         """Number of joints."""

@@ -74,6 +74,10 @@ class Reference(Course):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, samples(value, name, width, time.size).copy())
 
+    def __repr__(self) -> str:
+        start, end = self.span
+        return f"Reference({np.size(self.t)} samples of {self.n} joints, {start:g} to {end:g} s, {self.interpolation})"
+
     @property
     def n(self) -> int:
         """Number of joints."""

@@ -64,7 +64,9 @@ class Fourier(Trajectory):
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a didim.Robot, found {type(robot).__name__}.")
         rng = np.random.default_rng(whole(seed, "seed", least=0))
-        harmonics = whole(harmonics, "harmonics", least=2)
+        harmonics, share = whole(harmonics, "harmonics", least=2), real(share, "share", above=0.0)
+        if share > 1:
+            raise InputError(f"share must be at most 1, the robot's own limits, found {share:g}.")
         first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
         raw = cls(first, second, period)
         q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))

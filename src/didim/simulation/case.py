@@ -11,6 +11,7 @@ import numpy as np
 
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade
+from didim.door import real, whole
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, nearest, shortened
 from didim.robot.fields import Fields
@@ -72,9 +73,9 @@ def load_case(path: str | PathLike[str]) -> Case:
         model=model,
         controller=_controller(fields.table("controller"), file.name),
         reference=_fourier(fields.table("fourier"), model.robot.n, file.name),
-        rate=fields.number("rate"),
-        noise=fields.number("noise"),
-        seed=int(fields.number("seed")),
+        rate=real(fields.number("rate"), f"{file.name}: rate", above=0.0),
+        noise=real(fields.number("noise"), f"{file.name}: noise", least=0.0),
+        seed=whole(fields.number("seed"), f"{file.name}: seed", least=0),
     )
     fields.finish()
     return case
@@ -93,7 +94,7 @@ def _controller(fields: Fields | None, where: str) -> Controller:
 def _fourier(fields: Fields | None, n: int, where: str) -> Fourier:
     if fields is None:
         raise InputError(f"{where}: the table [fourier] is missing.")
-    harmonics = int(fields.number("harmonics"))
+    harmonics = whole(fields.number("harmonics"), f"{fields.where}: harmonics", least=2)
     a, b = ([fields.numbers(f"{key}{j + 1}", harmonics) for j in range(n)] for key in "ab")
     trajectory = Fourier(a, b, fields.number("period"), fields.numbers("centre", n))
     fields.finish()

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 LONGEST_STEP = 1e-3
 """Of the integration, s, where nothing else is asked for."""
 
+SHORTEST_STEP = 1e-4
+"""Outputs that are closer than this, s, are reached by steps on the side and do not set the step of the run."""
+
 STIFFNESS = 1.0
 """Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to 2.7."""
 
@@ -36,7 +39,10 @@ def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation:
     if value is None:
         raise InputError(f"{name} is missing: an array on t, a Reference or a trajectory.")
     if not isinstance(value, Course):
-        return Reference(t, samples(value, name, n, t.size), interpolation=interpolation)
+        rows = samples(value, name, n, t.size)
+        if t.size == 1:
+            t, rows = np.array([t[0], t[0] + 1.0]), np.vstack([rows, rows])
+        return Reference(t, rows, interpolation=interpolation)
     if value.n != n:
         raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
     start, end = value.span
@@ -109,7 +115,9 @@ def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
     if step is not None:
         return step
     spacing = float(np.median(np.diff(t))) if t.size > 1 else LONGEST_STEP
-    return spacing / np.ceil(spacing / LONGEST_STEP - 1e-9)
+    if spacing < SHORTEST_STEP:
+        return LONGEST_STEP
+    return spacing / max(1.0, np.ceil(spacing / LONGEST_STEP - 1e-9))
 
 
 def fastest_rate(

@@ -96,7 +96,7 @@ def simulate(
         raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be a function of the share done, found {shortened(progress)}.")
-    given, n = instants(t, "t", least=1), model.robot.n
+    given, n = instants(t, "t", least=1).copy(), model.robot.n
     tolerance = real(tolerance, "tolerance", above=0.0)
     longest = LONGEST_STEP if step is None else real(step, "step", above=TICK)
     origin, time = float(given[0]), given - given[0]

@@ -123,8 +123,8 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 
 
 @kernel
-def settle(values: Values, touch: Touch, ddq: Any, slip: Any) -> None:
-    """Acceleration and slip as they are at this very instant, for the record.
+def settle(values: Values, touch: Touch, ddq: Any) -> None:
+    """Acceleration as it is at this very instant, for the record.
 
     A contact that comes to rest, or passes through it, within the step has over the step another force than that of sliding;
     now it still slides.
@@ -136,7 +136,6 @@ def settle(values: Values, touch: Touch, ddq: Any, slip: Any) -> None:
             more = slide(values, i, u) - touch.force[i]
             for j in range(ddq.size):
                 ddq[j] -= touch.column[i, j] * more
-            slip[i] = 1.0 if u > 0.0 else -1.0
 
 
 @kernel
@@ -214,9 +213,10 @@ def accelerate(
             known, slow = slow, find_slow(values, h, slow, touch, ddq)
         touch.count[0] = slow
         for i in range(c):
-            limit = values.limit_positive[i] if touch.force[i] > 0.0 else values.limit_negative[i]
-            if can_stick(values, i):
-                slip[i] = touch.force[i] / limit if limit > 0.0 else 0.0
+            u, f = touch.speed[i], touch.force[i]
+            limit = values.limit_positive[i] if f > 0.0 else values.limit_negative[i]
+            if abs(u) > REST or not can_stick(values, i):
+                slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:
-                slip[i] = 1.0 if touch.speed[i] > 0.0 else (-1.0 if touch.speed[i] < 0.0 else 0.0)
+                slip[i] = f / limit if limit > 0.0 else 0.0
     return -1

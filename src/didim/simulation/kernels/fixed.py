@@ -37,7 +37,7 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 def record(plant: Plant, y: Any, row: int, out: Output) -> None:
     """Write the state y and what `rates` left for it, as it is at this very instant."""
     now, touch, values = plant.now, plant.touch, plant.values
-    settle(values, touch, now.ddq, now.slip)
+    settle(values, touch, now.ddq)
     n = now.tau.size
     for j in range(n):
         out.q[row, j] = y[j]

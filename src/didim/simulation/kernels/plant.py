@@ -19,7 +19,7 @@ from didim.simulation.kernels.contact import accelerate, touch_type
 
 HELD, CONTINUOUS, OPEN = range(3)
 COMPLETED, INFEASIBLE, DIVERGED = range(3)
-RUNAWAY = 1e7
+RUNAWAY = 1e5
 """A velocity above this, in rad/s or m/s, is no motion of a machine."""
 HUGE = 1e50
 """A torque or acceleration above this is none at all."""
