@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from didim.control import PD, PID, Cascade, ComputedTorque, OwnLaw, control_law, largest_inertias, linearise
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
+    from didim.identification import DIDIM, IDIM, identify
+    from didim.results import Estimate, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
-    from didim.signals import Experiment, Fourier, PointToPoint, Reference
+    from didim.signals import Experiment, Fourier, PointToPoint, Reference, load_experiment, load_reference, time_offset
     from didim.simulation import Case, Motion, UnstableLoopWarning, load_case, simulate, virtual_experiment
 
 __version__ = "0.1.0"
@@ -18,14 +20,26 @@ __version__ = "0.1.0"
 _ROOMS = {
     "didim.robot": ("Coupling", "Drive", "Joint", "Robot", "load_robot", "shipped_robots"),
     "didim.dynamics": ("BaseModel", "DynamicModel"),
-    "didim.signals": ("Experiment", "Fourier", "PointToPoint", "Reference"),
+    "didim.signals": (
+        "Experiment",
+        "Fourier",
+        "PointToPoint",
+        "Reference",
+        "load_experiment",
+        "load_reference",
+        "time_offset",
+    ),
     "didim.control": ("PD", "PID", "Cascade", "ComputedTorque", "OwnLaw", "control_law", "largest_inertias", "linearise"),
     "didim.simulation": ("Case", "Motion", "UnstableLoopWarning", "load_case", "simulate", "virtual_experiment"),
+    "didim.results": ("Estimate", "load_estimate"),
+    "didim.identification": ("DIDIM", "IDIM", "identify"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "DIDIM",
+    "IDIM",
     "PD",
     "PID",
     "BaseModel",
@@ -35,6 +49,7 @@ __all__ = [
     "Coupling",
     "Drive",
     "DynamicModel",
+    "Estimate",
     "Experiment",
     "Fourier",
     "InfeasibleError",
@@ -48,12 +63,17 @@ __all__ = [
     "UnstableLoopWarning",
     "__version__",
     "control_law",
+    "identify",
     "largest_inertias",
     "linearise",
     "load_case",
+    "load_estimate",
+    "load_experiment",
+    "load_reference",
     "load_robot",
     "shipped_robots",
     "simulate",
+    "time_offset",
     "virtual_experiment",
 ]
 

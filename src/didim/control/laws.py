@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.kernels.law import USER
-from didim.control.law import Controller, Gains, refuse_unless
+from didim.control.law import Controller, Gains
+from didim.control.settings import refuse_unless
 from didim.control.user import UserLaw
 from didim.door import per_joint, whole
 from didim.errors import InputError
@@ -62,6 +63,10 @@ class PID(Controller):
         tuned = super().retuned(inertia)
         return tuned if self.by_poles else replace(tuned, ki=np.asarray(self.ki) * np.asarray(tuned.kv) / np.asarray(self.kv))
 
+    def faster(self, factor: float) -> Self:
+        """As `Controller.faster`; the integral time shrinks by the factor."""
+        return _with_integral(self, super().faster(factor), "ki", factor, 3)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Cascade(Controller):
@@ -86,6 +91,10 @@ class Cascade(Controller):
         """As `Controller.retuned`; only the velocity loop, kv and kiv, is scaled."""
         tuned = super().retuned(inertia)
         return tuned if self.by_poles else replace(tuned, kiv=np.asarray(self.kiv) * np.asarray(tuned.kv) / np.asarray(self.kv))
+
+    def faster(self, factor: float) -> Self:
+        """As `Controller.faster`; the integral time shrinks by the factor."""
+        return _with_integral(self, super().faster(factor), "kiv", factor, 2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -148,6 +157,19 @@ class OwnLaw(Controller):
         """A user's law knows no inertia."""
         del inertia
         return self
+
+    def faster(self, factor: float) -> Self:
+        """A user's law keeps its gains to itself."""
+        raise InputError(
+            f"OwnLaw: the gains of {self.law.name!r} are written into it; no bandwidth factor ({factor:g}) can be applied."
+        )
+
+
+def _with_integral(law: Any, faster: Any, gain: str, factor: float, power: int) -> Any:
+    """The faster law with its integral action as much faster: a time over the factor, a gain times its power."""
+    if not law.by_poles:
+        return replace(faster, **{gain: np.asarray(getattr(law, gain)) * factor**power})
+    return faster if law.integral_time is None else replace(faster, integral_time=np.asarray(law.integral_time) / factor)
 
 
 def _check_integral(by_poles: bool, gain: ArrayLike | None, name: str, time: ArrayLike | None, where: str) -> None:

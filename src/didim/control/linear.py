@@ -42,6 +42,13 @@ class LinearLoop:
         return bool(self.spectral_radius < 1.0 if self.sampled else self.eigenvalues.real.max() < 0.0)
 
     @property
+    def slowest(self) -> float:
+        """Rate at which the slowest mode dies out, in 1 over the unit of time: s (continuous) or samples (sampled)."""
+        with np.errstate(divide="ignore"):
+            decay = -np.log(np.abs(self.eigenvalues)) if self.sampled else -self.eigenvalues.real
+        return float(decay.min())
+
+    @property
     def worst_joint(self) -> int:
         """Index of the joint that moves most in the slowest or most unstable mode."""
         size = np.abs(self.eigenvalues) if self.sampled else self.eigenvalues.real
@@ -52,10 +59,10 @@ def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Ar
     """The loop around the configuration q (n,); None for a user's own law, and where the inertia matrix is infeasible."""
     if not isinstance(loop, Controller):
         raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")
-    law = loop.resolve(model, largest_inertias(model, parameters))
+    n = model.robot.n
+    law = loop.resolve(model, largest_inertias(model, parameters) if loop.by_poles and loop.inertia is None else np.ones(n))
     if law.kind == USER:
         return None
-    n = model.robot.n
     at = per_joint(q, "q", n)[None, :]
     M = model.inertia_matrix(at, parameters)[0]
     if np.linalg.eigvalsh(M)[0] <= 0:

@@ -30,6 +30,8 @@ class Experiment:
     dq: ArrayLike | None = None
     """(N, n) measured velocities."""
     name: str = ""
+    notes: tuple[str, ...] = ()
+    """What was done to the record on the way in; shown with every result."""
 
     def __post_init__(self) -> None:
         time = instants(self.t, "t of the experiment")
@@ -38,6 +40,7 @@ class Experiment:
         for name in ("tau", "q", "dq"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, samples(value, name, width, time.size).copy())
+        object.__setattr__(self, "notes", tuple(self.notes))
         if isinstance(self.q_ref, Course):
             if self.q_ref.n != width:
                 raise InputError(f"q_ref has {self.q_ref.n} joints, tau has {width}.")
@@ -72,3 +75,11 @@ class Experiment:
         }
         q_ref = self.q_ref if self.q_ref is None or isinstance(self.q_ref, Course) else np.asarray(self.q_ref)[keep]
         return replace(self, t=time[keep], q_ref=q_ref, **cut)
+
+    def aligned(self, offset: float) -> Experiment:
+        """The experiment with its reference shifted by `offset` s (later if positive), cut to the times that both cover."""
+        offset = real(offset, "offset")
+        course = self.reference().shifted(-offset)
+        start, end = course.span
+        cut = self.between(max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1])))
+        return replace(cut, q_ref=course, notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."))

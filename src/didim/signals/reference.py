@@ -125,6 +125,48 @@ class Reference(Course):
         return q, dq, ddq
 
 
+class Cached(Course):
+    """A course that remembers its pieces, for loops that are simulated again and again; bounded, the oldest go first."""
+
+    _MOST = 32
+
+    def __init__(self, course: Course) -> None:
+        self.course = course
+        self._kept: dict[tuple[float, float, float], Pieces] = {}
+        self._moved: dict[float, Course] = {}
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.course.n
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time, s."""
+        return self.course.span
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """q, dq, ddq (N, n) at the times t (N,)."""
+        return self.course.sample(t)
+
+    def shifted(self, origin: float) -> Course:
+        """The same course on another clock, remembered as well."""
+        if origin == 0.0:
+            return self
+        if origin not in self._moved:
+            self._moved[origin] = Cached(self.course.shifted(origin))
+        return self._moved[origin]
+
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        """The pieces of the course, computed once."""
+        key = (start, end, step)
+        if key not in self._kept:
+            while len(self._kept) >= self._MOST:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self.course.pieces(start, end, step)
+        return self._kept[key]
+
+
 @dataclass(frozen=True, eq=False)
 class _Shifted(Course):
     """A course on a clock that counts from another origin."""

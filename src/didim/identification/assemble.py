@@ -1,0 +1,55 @@
+"""From a linear system and its solution to an `Estimate` with residuals and statistics."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.model import BaseModel
+from didim.identification.least_squares import Solution
+from didim.identification.statistics import statistics
+from didim.identification.system import LinearSystem
+from didim.results.estimate import Estimate
+
+Array = NDArray[np.float64]
+
+
+def assembled(
+    model: BaseModel, method: str, system: LinearSystem, solution: Solution, values: Array, **more: object
+) -> Estimate:
+    """An estimate with its residuals and statistics, for parameters `values` on a system."""
+    figures = statistics(system, solution, values)
+    rho = system.residual(values)
+    n = model.robot.n
+    size, left = (np.array([np.linalg.norm(x[system.joint == j]) for j in range(n)]) for x in (system.y, rho))
+    return Estimate(
+        model=model,
+        method=method,
+        names=system.names,
+        values=values,
+        covariance=figures.covariance,
+        corrected_covariance=figures.corrected,
+        residual=float(np.linalg.norm(rho) / np.linalg.norm(system.y)),
+        residual_by_joint=left / np.where(size > 0, size, 1.0),
+        rows=figures.rows,
+        freedom=figures.freedom,
+        condition=figures.condition,
+        scaled_condition=figures.scaled_condition,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def unsolved(model: BaseModel, method: str, values: Array, **more: object) -> Estimate:
+    """An estimate that never was: parameters of which nothing is known, with the reason in its status and message."""
+    b = values.size
+    return Estimate(
+        model=model,
+        method=method,
+        names=model.parameter_names,
+        values=values,
+        covariance=np.diag(np.full(b, np.inf)),
+        corrected_covariance=np.diag(np.full(b, np.inf)),
+        residual=np.inf,
+        residual_by_joint=np.full(model.robot.n, np.inf),
+        **more,  # type: ignore[arg-type]
+    )

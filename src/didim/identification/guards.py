@@ -1,0 +1,84 @@
+"""Guards of an iteration: friction that is not negative, inertia matrices that are positive definite.
+
+A least squares step knows nothing of mechanics. What it proposes is brought back to the nearest parameters that a machine could
+have: friction bounded by zero, just enough inertia added. What still fails is shortened (`didim.py`).
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import lsq_linear
+
+from didim.dynamics.model import BaseModel
+from didim.identification.least_squares import Solution
+from didim.identification.system import LinearSystem
+
+Array = NDArray[np.float64]
+
+_FRICTION = re.compile(r"(Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+R?")
+MARGIN = 0.05
+"""Smallest eigenvalue, in units of the joints' own inertias, that a matrix brought back has."""
+
+_ROUNDS = 20
+_SAMPLES = 200
+"""Configurations at which the inertia matrix is looked at."""
+
+
+def friction_columns(model: BaseModel) -> NDArray[np.bool_]:
+    """(b,) parameters that are the friction of one joint, which cannot be negative, or the Coulomb limit of a contact."""
+    limits = set(model.contacts)
+    return np.array([bool(_FRICTION.fullmatch(name)) or name in limits for name in model.parameter_names])
+
+
+def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Solution) -> tuple[Array, tuple[str, ...]]:
+    """The solution's values, or those of the same problem with friction bounded by zero; and the names that were held there."""
+    bounded = friction_columns(model)
+    if not np.any(solution.values[bounded] < 0):
+        return solution.values, ()
+    W = system.W * solution.weights[:, None]
+    scale = np.linalg.norm(W, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    Q, R = linalg.qr(W / scale, mode="economic", check_finite=False)
+    lower = np.where(bounded, 0.0, -np.inf)
+    found = lsq_linear(R, Q.T @ (system.y * solution.weights), bounds=(lower, np.inf), method="bvls", lsq_solver="exact")
+    values = np.where(bounded, np.maximum(found.x, 0.0), found.x) / scale
+    held = bounded & (values <= 1e-12 * np.abs(solution.values).max())
+    return np.where(held, 0.0, values), tuple(name for name, is_held in zip(system.names, held, strict=True) if is_held)
+
+
+def inertia_directions(model: BaseModel) -> Array:
+    """(n, b) base parameters that add 1 to the inertia of one joint: its rotor's where the model has one, else ZZ_j or M_j.
+
+    Each adds a positive semidefinite matrix to M(q), so that some of all of them makes any M positive definite.
+    """
+    names, directions = model.full.parameter_names, []
+    for j, joint in enumerate(model.robot.joints, 1):
+        known = [f"Ia{j}", f"M{j}" if joint.kind == "prismatic" else f"ZZ{j}"]
+        column = next(names.index(name) for name in known if name in names)
+        directions.append(model.matrix[:, column])
+    return np.array(directions)
+
+
+def with_positive_inertia(model: BaseModel, parameters: Array, q: Array, inertia: Array) -> tuple[Array, int | None]:
+    """Parameters with M(q) positive definite at the configurations q (K, n), and the joint that was worst, if any was.
+
+    M is looked at in units of each joint's inertia J (n,): where its smallest eigenvalue is below the margin, every
+    joint is given the same share of its J, just enough.
+    """
+    samples = q[:: max(1, q.shape[0] // _SAMPLES)]
+    unit = np.sqrt(np.outer(inertia, inertia))
+    directions, worst = inertia_directions(model), None
+    for _ in range(_ROUNDS):
+        values, vectors = np.linalg.eigh(model.inertia_matrix(samples, parameters) / unit)
+        least = int(values[:, 0].argmin())
+        lacks = MARGIN - float(values[least, 0])
+        if (worst is None and values[least, 0] > 0) or lacks <= 1e-9:
+            return parameters, worst
+        worst = int(np.abs(vectors[least, :, 0]).argmax()) if worst is None else worst
+        share = vectors[least, :, 0] ** 2
+        parameters = parameters + lacks / (share @ share) * (share * inertia) @ directions
+    return parameters, worst

@@ -1,0 +1,261 @@
+"""The loop of Fig. 5: simulate with chi^k, build W, solve, guard the step, repeat until (34) holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.laws import OwnLaw
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
+from didim.identification.assemble import assembled, unsolved
+from didim.identification.closed_loop import ClosedLoop, Simulated
+from didim.identification.guards import with_positive_friction, with_positive_inertia
+from didim.identification.initial import Start
+from didim.identification.least_squares import Solution, estimate
+from didim.identification.path import Path
+from didim.identification.record import joint_label, record_notes
+from didim.identification.system import LinearSystem
+from didim.identification.verdict import judged
+from didim.results.estimate import Estimate
+from didim.results.history import Iteration
+from didim.results.prediction import Recipe
+
+if TYPE_CHECKING:
+    from didim.identification.didim import DIDIM
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], Any]
+
+HALVINGS = 8
+"""How often a step is halved before the iteration gives up."""
+
+RISE = 1.2
+"""A step may raise the weighted torque error by this factor."""
+
+SCALE = 50.0
+"""Changes are measured against |chi_i| or this many sigma_i, whichever is larger: many parameters start at zero."""
+
+FLOOR = 1e-9
+"""Residual below which nothing is left to explain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An accepted iterate."""
+
+    parameters: Array
+    simulated: Simulated
+    loop: Controller
+    system: LinearSystem
+    solution: Solution
+    inertia: Array
+
+
+class Search:
+    """One run: the settings, the records in their loop, and the way so far."""
+
+    def __init__(self, settings: DIDIM, model: BaseModel, loop: ClosedLoop, origin: dict[str, Any]) -> None:
+        self.settings, self.model, self.closed, self.provenance = settings, model, loop, origin
+        self.history: list[Iteration] = []
+        self.clock = time.perf_counter()
+        self.path = Path()
+
+    def run(self, start: Start, progress: Progress | None) -> Estimate:
+        """Iterate from `start`."""
+        point = self._first(start)
+        if isinstance(point, str):
+            return self._failed(start, f"The first simulation, with chi^0, fails: {point}")
+        status, message = (
+            "stopped",
+            f"The limit of {self.settings.max_iterations} iterations was reached before the tolerances.",
+        )
+        self.best = point
+        for k in range(1, self.settings.max_iterations + 1):
+            found = self._step(point)
+            if isinstance(found, str):
+                status, message = "diverged", f"Step {k}: {found}"
+                break
+            point = found
+            if point.simulated.residual < self.best.simulated.residual:
+                self.best = point
+            if self._is_free() and self._settled(point):
+                status, message = "converged", f"Torque error and parameters settled after {k} iterations."
+                break
+            answer = None if progress is None else progress(k / self.settings.max_iterations)
+            if answer is not None and not answer:
+                message = f"Stopped on request after {k} iterations."
+                break
+        if progress is not None:
+            progress(1.0)
+        return self._finished(point if status == "converged" else self.best, status, message)
+
+    def _is_free(self) -> bool:
+        """Whether the last step was that of least squares: only then is its rest a fixed point."""
+        last = self.history[-1]
+        return last.share == 1.0 and not any(guard.startswith("inertia") for guard in last.guards)
+
+    def _first(self, start: Start) -> Point | str:
+        """The simulation with chi^0; a model of its own where M = I needs rotors that the robot has not."""
+        J = largest_inertias(start.model, start.parameters)
+        if not np.all(J > 0):
+            return f"the inertia of {joint_label(self.model, int(J.argmin()))} is not positive"
+        loop = self._retuned(J)
+        self.closed.cut_for(start.model, start.parameters, loop)
+        simulated = self.closed.simulate(start.model, start.parameters, loop)
+        return simulated if isinstance(simulated, str) else self._accepted(start.base, simulated, loop, J, 1.0, ())
+
+    def _step(self, point: Point) -> Point | str:
+        """Solve (48) and go there, guarded; or why no step is possible."""
+        proposed, held = with_positive_friction(self.model, point.system, point.solution)
+        target = self.path.extrapolated(point.parameters, proposed, _scale(point)) if self.settings.accelerate else proposed
+        guards = [f"friction {', '.join(held)} held at zero"] if held else []
+        q = np.vstack([self.closed.probes, *(motion.q for motion in point.simulated.motions)])
+        J = largest_inertias(self.model, target, point.inertia)
+        target, worst = with_positive_inertia(self.model, target, q, J)
+        if worst is not None:
+            guards.append(f"inertia brought back, {joint_label(self.model, worst)}")
+        weights, share, reason = _weights_by_joint(point), 1.0, ""
+        limit = RISE * min(np.linalg.norm(weights * errors) for errors in (point.simulated.errors, self.best.simulated.errors))
+        for _ in range(HALVINGS + 1):
+            parameters = point.parameters + share * (target - point.parameters)
+            J = largest_inertias(self.model, parameters, point.inertia)
+            loop = self._retuned(J)
+            simulated = self.closed.simulate(self.model, parameters, loop)
+            if isinstance(simulated, str):
+                reason = f"simulation failed ({simulated.rstrip('.')})"
+            elif np.linalg.norm(weights * simulated.errors) > limit:
+                reason = "torque error would rise"
+            else:
+                return self._accepted(parameters, simulated, loop, J, share, tuple(guards))
+            share /= 2
+            guards.append(f"step halved: {reason}")
+        return f"no step of at least 1/{2**HALVINGS} of that of least squares is possible ({reason})."
+
+    def _accepted(
+        self, parameters: Array, simulated: Simulated, loop: Controller, J: Array, share: float, guards: tuple[str, ...]
+    ) -> Point:
+        """A new iterate: its linear system, and its line in the history."""
+        self.closed.cut_for(self.model, parameters, loop)
+        simulated = self.closed.compared(simulated.motions)
+        system = self.closed.system(self.model, simulated)
+        now = time.perf_counter()
+        g = np.diag(loop.drive(self.model))
+        gains = loop.gains(self.model.robot.n, np.where(g != 0, g, 1.0), J)
+        self.history.append(
+            Iteration(
+                parameters,
+                simulated.residual,
+                simulated.by_joint,
+                {name: getattr(gains, name) for name in ("kp", "kv", "ki", "kiv") if np.any(getattr(gains, name))},
+                share,
+                guards,
+                self.closed.to_reference(simulated),
+                self.closed.to_measured(simulated),
+                now - self.clock,
+            )
+        )
+        self.clock = now
+        return Point(parameters, simulated, loop, system, estimate(system, self.settings.weights), J)
+
+    def _trial(self, point: Point, factor: float) -> float:
+        """Residual, rms over the joints, after one step in a loop of another bandwidth; infinite where there is none."""
+        if isinstance(self.settings.controller, OwnLaw):
+            return np.inf
+        parameters, J, left = point.parameters, point.inertia, np.inf
+        for _ in range(2):
+            simulated = self.closed.simulate(self.model, parameters, self._retuned(J, factor))
+            if isinstance(simulated, str):
+                return left
+            left = min(left, float(np.sqrt(np.mean(simulated.by_joint**2))))
+            system = self.closed.system(self.model, simulated)
+            parameters, _ = with_positive_friction(self.model, system, estimate(system, self.settings.weights))
+            J = largest_inertias(self.model, parameters, J)
+        return left
+
+    def _retuned(self, J: Array, factor: float = 1.0) -> Controller:
+        """The loop with the gains for inertias J (59), or the controller's own; at a multiple of its bandwidth."""
+        controller = self.settings.controller if factor == 1.0 else self.settings.controller.faster(factor)
+        if self.settings.updates:
+            return controller.retuned(J)
+        return replace(controller, inertia=J) if controller.by_poles and controller.inertia is None else controller
+
+    def _settled(self, point: Point) -> bool:
+        """Both tests of (34) on the step that would come next, with absolute values, in fixed units.
+
+        rho^k is the torque error of chi^k on its own simulation, rho^(k+1) what least squares (48) leaves of it there.
+        Parameters are compared on a scale that those near zero have too.
+        """
+        target, _ = with_positive_friction(self.model, point.system, point.solution)
+        old, new = (np.linalg.norm(point.system.residual(values)) for values in (point.parameters, target))
+        quiet = abs(new - old) <= self.settings.tol_residual * old or point.simulated.residual < FLOOR
+        return bool(quiet and np.max(np.abs(target - point.parameters) / _scale(point)) <= self.settings.tol_parameters)
+
+    def _recipe(self) -> Recipe:
+        return Recipe("simulated", self.settings.selection, transient=self.closed.transient, start=self.settings.start)
+
+    def _finished(self, point: Point, status: str, message: str) -> Estimate:
+        """The estimate at the last iterate, judged."""
+        status, message = judged(
+            self.model,
+            self.closed,
+            point.simulated,
+            point.system,
+            point.solution,
+            status,
+            message,
+            lambda f: self._trial(point, f),
+        )
+        return assembled(
+            self.model,
+            "DIDIM",
+            point.system,
+            point.solution,
+            point.parameters,
+            status=status,
+            message=message,
+            recipe=self._recipe(),
+            iterations=len(self.history) - 1,
+            history=tuple(self.history),
+            controller=point.loop,
+            notes=record_notes(self.closed.records),
+            provenance=self.provenance,
+        )
+
+    def _failed(self, start: Start, message: str) -> Estimate:
+        advice = " Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
+        return unsolved(
+            self.model,
+            "DIDIM",
+            start.base,
+            status="diverged",
+            message=message.rstrip(".") + "." + advice,
+            recipe=self._recipe(),
+            controller=self.settings.controller,
+            notes=record_notes(self.closed.records),
+            provenance=self.provenance,
+        )
+
+
+def _scale(point: Point) -> Array:
+    """(b,) size of each parameter: its value, or a number of sigma where it is not told from zero."""
+    scale = np.maximum(np.abs(point.parameters), SCALE * np.sqrt(np.diag(point.solution.inverse) * _variance(point)))
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _variance(point: Point) -> float:
+    """sigma_rho^2 of (17), on weighted rows."""
+    rho = point.solution.weights * point.system.residual(point.parameters)
+    return float(rho @ rho) / max(rho.size - point.solution.rank, 1)
+
+
+def _weights_by_joint(point: Point) -> Array:
+    """(n,) mean weight of each joint's rows."""
+    system = point.system
+    return np.array([np.mean(w) if (w := point.solution.weights[system.joint == j]).size else 0.0 for j in range(system.n)])

@@ -1,0 +1,137 @@
+"""Least squares that sees its own rank: OLS by QR (15), WLS with one weight per joint (20), and a robust IRLS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from didim.errors import InputError, nearest
+from didim.identification.system import LinearSystem
+
+Array = NDArray[np.float64]
+
+WEIGHTS = ("ols", "wls", "irls")
+
+RANK = 1e-8
+"""A column that the others reproduce to this share of its length counts as dependent."""
+
+_HUBER = 1.345
+"""Beyond so many standard deviations a row loses weight: 95 % efficiency on Gaussian noise."""
+
+_NULL = 1e-6
+"""Share of a parameter in a direction that W does not see, beyond which it cannot be told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A least squares solution; finite always, of least length (in scaled columns) in directions that W does not see."""
+
+    values: Array
+    """(b,)."""
+    weights: Array
+    """(r,) by which the rows were multiplied."""
+    inverse: Array
+    """(b, b) pseudo-inverse of W' W with weighted rows."""
+    rank: int
+    confounded: NDArray[np.bool_]
+    """(b,) parameters that W does not tell apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors:
+    """Singular value decomposition of R from a QR of the column-scaled W."""
+
+    left: Array
+    singular: Array
+    right: Array
+    scale: Array
+    rank: int
+
+
+def _factor(W: Array) -> _Factors:
+    scale = np.linalg.norm(W, axis=0)
+    scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
+    safe = np.where(scale > 0, scale, 1.0)
+    Q, R = linalg.qr(np.where(scale > 0, W / safe, 0.0), mode="economic", check_finite=False)
+    u, s, vt = linalg.svd(R, check_finite=False)
+    k = s.size
+    rank = int(np.sum(s > RANK * s[0])) if k and s[0] > 0 else 0
+    return _Factors(Q @ u[:, :k], s, vt, safe, rank)
+
+
+def rank_of(W: Array) -> int:
+    """Numerical rank of W, its columns scaled to the same length."""
+    return _factor(W).rank if W.size else 0
+
+
+def solve(system: LinearSystem, weights: Array) -> Solution:
+    """chi = W+ Y (15) with rows multiplied by `weights` (r,)."""
+    W, y = system.W * weights[:, None], system.y * weights
+    f = _factor(W)
+    r = f.rank
+    basis = (f.right[:r] / f.singular[:r, None]) / f.scale
+    values = basis.T @ (f.left[:, :r].T @ y)
+    hidden = np.linalg.norm(f.right[r:], axis=0) > _NULL
+    return Solution(values, weights, basis.T @ basis, r, hidden)
+
+
+def joint_deviations(system: LinearSystem) -> Array:
+    """(n,) standard deviation of each joint's error, from least squares on its own equations (20).
+
+    One joint sees only some of the columns: the rank of its equations counts, not b.
+    """
+    deviation = np.zeros(system.n)
+    for j in np.unique(system.joint):
+        rows = system.joint == j
+        W, y = system.W[rows], system.y[rows]
+        f = _factor(W)
+        rest = y - f.left[:, : f.rank] @ (f.left[:, : f.rank].T @ y)
+        deviation[j] = np.linalg.norm(rest) / np.sqrt(max(y.size - f.rank, 1))
+    return deviation
+
+
+def joint_weights(system: LinearSystem) -> Array:
+    """(r,) 1 over the standard deviation of each row's joint (20), floored far below the torque itself."""
+    deviation = joint_deviations(system)
+    size = np.array([np.linalg.norm(y := system.y[system.joint == j]) / np.sqrt(max(y.size, 1)) for j in range(system.n)])
+    floor = 1e-9 * np.where(size > 0, size, max(size.max(), 1e-300))
+    return np.asarray(1.0 / np.maximum(deviation, floor))[system.joint]
+
+
+def estimate(system: LinearSystem, weights: str) -> Solution:
+    """Solve with the weights of the given name: "ols" (15), "wls" (20), or "irls", WLS that trusts outlying rows less."""
+    check_weights(weights)
+    if system.y.size <= len(system.names):
+        raise InputError(
+            f"The record is too short: {system.y.size} equations are left for {len(system.names)} parameters. Record longer, "
+            "decimate less, or cut less."
+        )
+    if weights == "ols":
+        return solve(system, np.ones(system.y.size))
+    base = joint_weights(system)
+    solution = solve(system, base)
+    return solution if weights == "wls" else _robust(system, base, solution)
+
+
+def check_weights(weights: object) -> None:
+    """Refuse an unknown name."""
+    if not isinstance(weights, str) or weights not in WEIGHTS:
+        raise InputError(f"Unknown weights {weights!r}; {nearest(str(weights), WEIGHTS)}")
+
+
+def _robust(system: LinearSystem, base: Array, solution: Solution) -> Solution:
+    """Iteratively reweighted least squares with Huber's weight; the scale of each joint is its median absolute residual."""
+    for _ in range(50):
+        before = solution.values
+        rho = base * system.residual(before)
+        size = np.zeros(system.n)
+        for j in np.unique(system.joint):
+            size[j] = np.median(np.abs(rho[system.joint == j])) / 0.6745
+        far = np.abs(rho) / np.maximum(size[system.joint], 1e-12)
+        solution = solve(system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER))))
+        if np.all(np.abs(solution.values - before) <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)):
+            break
+    return solution

@@ -1,0 +1,144 @@
+"""How far an estimate can be believed: (16)-(19), and the covariance corrected for the colour of the residuals.
+
+(16) takes the errors of successive rows for independent. They are not: the decimation filter leaves noise in 0.8 of the new
+band only, and errors of the model last longer than a sample. The corrected covariance is P (sum over joints of W' R W) P with
+P = (W' W)^-1 and R the autocovariance of that joint's error: that of filtered white noise where the residuals look like it,
+else the one estimated from the residuals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from didim.identification.least_squares import Solution
+from didim.identification.system import LinearSystem
+
+Array = NDArray[np.float64]
+
+_TESTED = 12
+"""Lags at which residuals are compared with filtered white noise."""
+
+_CONFIDENCE = 0.999
+"""Of that test."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Of one estimate."""
+
+    covariance: Array
+    """(b, b) as printed, (18); infinite variance where a parameter cannot be told apart."""
+    corrected: Array
+    """(b, b) for the colour of the residuals."""
+    condition: float
+    """Of W, unweighted."""
+    scaled_condition: float
+    """Of W with columns of equal length: free of units."""
+    coloured: tuple[int, ...]
+    """Joints whose residuals are not filtered white noise."""
+    rows: int
+    freedom: int
+    """r - b of (17), with the rank for b."""
+
+
+def statistics(system: LinearSystem, solution: Solution, parameters: Array | None = None) -> Statistics:
+    """Statistics of `parameters` (default: the solution's own) on the system that they were found with."""
+    rho = solution.weights * system.residual(solution.values if parameters is None else parameters)
+    freedom = max(rho.size - solution.rank, 1)
+    variance = float(rho @ rho) / freedom
+    middle, coloured = _middle(system, solution, rho)
+    hidden = np.where(solution.confounded, np.inf, 0.0)
+    with np.errstate(invalid="ignore"):
+        printed = variance * solution.inverse + np.diag(hidden)
+        corrected = solution.inverse @ middle @ solution.inverse + np.diag(hidden)
+    norms = np.linalg.norm(system.W, axis=0)
+    return Statistics(
+        printed,
+        corrected,
+        _condition(system.W),
+        _condition(system.W / np.where(norms > 0, norms, 1.0)),
+        coloured,
+        rho.size,
+        freedom,
+    )
+
+
+def _condition(W: Array) -> float:
+    singular = np.linalg.svd(W, compute_uv=False)
+    return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
+
+
+def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array, tuple[int, ...]]:
+    """Sum over joints and experiments of W' R W (weighted rows), and the joints whose R was estimated."""
+    weighted = system.W * solution.weights[:, None]
+    total, coloured = np.zeros((weighted.shape[1],) * 2), []
+    for j in range(system.n):
+        pieces = _pieces(system, j, weighted, rho)
+        leverage = sum(float(np.einsum("ri,ij,rj->", W, solution.inverse, W)) for W, _, _ in pieces)
+        count = sum(int(used.sum()) for _, _, used in pieces)
+        variance = sum(float(e @ e) for _, e, _ in pieces) / max(count - leverage, 1.0)
+        shape, is_coloured = _correlation(system, pieces, count)
+        if is_coloured:
+            coloured.append(j)
+        for W, _, _ in pieces:
+            total += variance * _toeplitz(W, shape)
+    return total, tuple(coloured)
+
+
+def _pieces(system: LinearSystem, j: int, weighted: Array, rho: Array) -> list[tuple[Array, Array, NDArray[np.bool_]]]:
+    """W, residual and used rows of joint j, experiment by experiment, with zeros where rows at rest were left out."""
+    pieces = []
+    for series in np.unique(system.series):
+        rows = np.flatnonzero((system.joint == j) & (system.series == series))
+        if not rows.size:
+            continue
+        index = system.index[rows] - system.index[rows].min()
+        W, e, used = np.zeros((index.max() + 1, weighted.shape[1])), np.zeros(index.max() + 1), np.zeros(index.max() + 1, bool)
+        W[index], e[index], used[index] = weighted[rows], rho[rows], True
+        pieces.append((W, e, used))
+    return pieces
+
+
+def _correlation(system: LinearSystem, pieces: list[tuple[Array, Array, NDArray[np.bool_]]], count: int) -> tuple[Array, bool]:
+    """Autocorrelation (L,) of a joint's errors, and whether it had to be estimated."""
+    white = system.correlation
+    lags = min(max(_TESTED + 1, int(4 * count ** (1 / 3))), max(len(e) for _, e, _ in pieces) - 1)
+    if lags < 2:
+        return white, False
+    seen, pairs = np.zeros(lags + 1), np.zeros(lags + 1)
+    for _, e, used in pieces:
+        for lag in range(min(lags, len(e) - 1) + 1):
+            seen[lag] += e[: len(e) - lag] @ e[lag:]
+            pairs[lag] += np.sum(used[: len(e) - lag] & used[lag:])
+    if seen[0] <= 0:
+        return white, False
+    found = (seen / np.maximum(pairs, 1.0)) / (seen[0] / pairs[0])
+    expected = np.pad(white, (0, max(0, lags + 1 - white.size)))[: lags + 1]
+    spread = np.sqrt((1 + 2 * np.sum(expected[1:] ** 2)) / np.maximum(pairs, 1.0))
+    tested = slice(1, min(_TESTED, lags) + 1)
+    score = float(np.sum(((found - expected)[tested] / spread[tested]) ** 2))
+    if score < stats.chi2.ppf(_CONFIDENCE, len(found[tested])):
+        return white, False
+    share = np.arange(lags + 1) / (lags + 1)
+    parzen = np.where(share < 0.5, 1 - 6 * share**2 + 6 * share**3, 2 * (1 - share) ** 3)
+    return np.asarray(found * parzen), True
+
+
+def _toeplitz(W: Array, correlation: Array) -> Array:
+    """W' R W (b, b) for the Toeplitz matrix R of a correlation (L,)."""
+    total = correlation[0] * (W.T @ W)
+    for lag in range(1, min(correlation.size, W.shape[0])):
+        cross = W[:-lag].T @ W[lag:]
+        total = total + correlation[lag] * (cross + cross.T)
+    return np.asarray(total)
+
+
+def relative_sigma(values: Array, sigma: Array) -> Array:
+    """(19), percent; infinite where the value is zero and sigma is not."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = 100.0 * sigma / np.abs(values)
+    return np.where(sigma == 0, 0.0, np.where(values == 0, np.inf, share))

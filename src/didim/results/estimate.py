@@ -1,0 +1,138 @@
+"""`Estimate`: what an identification found, how far it can be believed, and how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from didim.control.law import Controller
+from didim.door import real
+from didim.dynamics.model import BaseModel
+from didim.errors import InputError
+from didim.results.history import Iteration
+from didim.results.prediction import Recipe, Validation, predicted_torque, validated
+from didim.signals.experiment import Experiment
+
+if TYPE_CHECKING:
+    import pandas
+
+Array = NDArray[np.float64]
+
+STATUSES = ("converged", "stopped", "diverged", "unexcited")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The identified parameters of a model. Numbers are finite, or infinite where nothing is known; never nan."""
+
+    model: BaseModel
+    method: str
+    """"IDIM", "DIDIM", ..."""
+    names: tuple[str, ...]
+    """(b,) of the parameters that were estimated."""
+    values: Array
+    """(b,) SI units."""
+    covariance: Array
+    """(b, b) as printed, (18)."""
+    corrected_covariance: Array
+    """(b, b) corrected for the colour of the residuals; `interval` uses it."""
+    residual: float
+    """||Y - W chi|| / ||Y||, unweighted, on the rows used; for DIDIM on chi's own simulation."""
+    residual_by_joint: Array
+    """(n,)."""
+    status: str
+    """"converged", "stopped" (iterations), "diverged" or "unexcited" (something cannot be told apart)."""
+    message: str
+    """What happened and, if it went wrong, what to try."""
+    recipe: Recipe
+    rows: int = 0
+    """Equations used, r."""
+    freedom: int = 0
+    """r - b of (17)."""
+    condition: float = np.inf
+    """Of W."""
+    scaled_condition: float = np.inf
+    """Of W with columns of equal length."""
+    iterations: int = 0
+    history: tuple[Iteration, ...] = ()
+    controller: Controller | None = None
+    """The final simulated loop."""
+    gains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Estimated gains, "kp1" to (value, sigma); empty where the gains were given."""
+    eliminated: tuple[str, ...] = ()
+    """Parameters that were set to zero as not essential."""
+    notes: tuple[str, ...] = ()
+    """What the reader should know, in plain words."""
+    validation: tuple[Validation, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    """Settings, versions and hashes of the data."""
+
+    def __repr__(self) -> str:
+        return (
+            f"Estimate({self.method} of {self.model.robot.name!r}: {self.status}, {len(self.names)} parameters, "
+            f"residual {100 * self.residual:.3g} %)"
+        )
+
+    @property
+    def parameters(self) -> Array:
+        """All base parameters of the model, zero where one was eliminated."""
+        known = dict(zip(self.names, self.values, strict=True))
+        return np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+
+    @property
+    def sigma(self) -> Array:
+        """(b,) standard deviations as printed, (18)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def corrected_sigma(self) -> Array:
+        """(b,) standard deviations corrected for the colour of the residuals."""
+        return np.sqrt(np.maximum(np.diag(self.corrected_covariance), 0.0))
+
+    @property
+    def relative_sigma(self) -> Array:
+        """(b,) percent, (19); infinite where the value is zero."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = 100.0 * self.sigma / np.abs(self.values)
+        return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, share))
+
+    def interval(self, level: float = 0.95) -> Array:
+        """(b, 2) bounds that hold the true value with this confidence, from the corrected covariance."""
+        level = real(level, "level", above=0.0)
+        if not level < 1:
+            raise InputError(f"level must lie between 0 and 1, found {level:g}; 95 % is 0.95.")
+        half = stats.t.ppf(0.5 + 0.5 * level, max(self.freedom, 1)) * self.corrected_sigma
+        return np.column_stack([self.values - half, self.values + half])
+
+    def predict(self, experiment: Experiment) -> Array:
+        """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop after DIDIM."""
+        return predicted_torque(self, experiment)
+
+    def validate(self, experiment: Experiment) -> Validation:
+        """How well this model predicts a record: cut, filtered and decimated as those that it was fitted to."""
+        return validated(self, experiment)
+
+    def summary(self) -> str:
+        """The table of the paper (Table 1) as text, with notes."""
+        from didim.results.table import summary
+
+        return summary(self)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The table as a pandas DataFrame, one row for each parameter."""
+        from didim.results.table import frame
+
+        return frame(self)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write `path` (.json) and an .npz beside it; returns the path of the first."""
+        from didim.results.store import save
+
+        return save(self, path, overwrite)

@@ -1,0 +1,52 @@
+"""`Iteration`: what an iterative method did in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """Relative distance of the simulated motion to another one, by joint: ||q_s - q|| / ||q||, and the same of dq and ddq."""
+
+    q: Array
+    """(n,)."""
+    dq: Array
+    ddq: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """The state after one step; the first of a history is the start."""
+
+    parameters: Array
+    """(b,) chi^k."""
+    residual: float
+    """||Y - Y_s|| / ||Y|| of chi^k on its own simulation."""
+    residual_by_joint: Array
+    """(n,)."""
+    gains: dict[str, Array]
+    """Gains of the simulated loop: kp, kv, ki, kiv, each (n,)."""
+    share: float = 1.0
+    """Of the full step that was taken."""
+    guards: tuple[str, ...] = ()
+    """What kept the step within bounds, in plain words."""
+    to_reference: Distance | None = None
+    """Of the simulated motion to the reference (Fig. 11)."""
+    to_measured: Distance | None = None
+    """To the measured motion, where there is one."""
+    seconds: float = 0.0
+
+
+def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:
+    """How far one motion (q, dq, ddq), each (N, n), is from another."""
+    shares = []
+    for one, two in zip(simulated, other, strict=True):
+        size = np.linalg.norm(two, axis=0)
+        shares.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
+    return Distance(*shares)

@@ -1,0 +1,109 @@
+"""Models, controllers and histories as plain data, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.laws import PD, PID, Cascade, ComputedTorque
+from didim.dynamics.model import BaseModel, DynamicModel
+from didim.dynamics.torque import TorqueModel
+from didim.results.history import Distance, Iteration
+from didim.robot.plain import plain_robot, robot_of
+
+Array = NDArray[np.float64]
+Arrays = Mapping[str, Array]
+
+_LAWS: dict[str, type[Controller]] = {law.__name__: law for law in (PD, PID, Cascade, ComputedTorque)}
+
+
+def plain_model(model: TorqueModel) -> dict[str, Any]:
+    """Robot, effects and whether the parameters are the base ones."""
+    full = model.full if isinstance(model, BaseModel) else model
+    effects = full.effects if isinstance(full, DynamicModel) else None
+    return {
+        "robot": plain_robot(model.robot),
+        "effects": None if effects is None else list(effects),
+        "base": isinstance(model, BaseModel),
+    }
+
+
+def model_of(data: Mapping[str, Any]) -> DynamicModel | BaseModel:
+    """The model that `plain_model` wrote."""
+    model = DynamicModel(robot_of(data["robot"]), data["effects"])
+    return model.base if data["base"] else model
+
+
+def plain_controller(controller: Controller | None) -> dict[str, Any] | None:
+    """The law's name and settings; a law of the user's own keeps its code, only its description is kept."""
+    if controller is None:
+        return None
+    if type(controller).__name__ not in _LAWS:
+        return {"law": type(controller).__name__, "description": repr(controller)}
+    settings: dict[str, Any] = {}
+    for each in fields(controller):
+        value = getattr(controller, each.name)
+        if isinstance(value, TorqueModel):
+            settings[each.name] = plain_model(value)
+        elif value is not None and not (np.ndim(value) == 0 and isinstance(value, float) and np.isinf(value)):
+            settings[each.name] = np.asarray(value).tolist()
+    return {"law": type(controller).__name__, **settings}
+
+
+def controller_of(data: Mapping[str, Any] | None) -> Controller | None:
+    """The controller that `plain_controller` wrote; None for a law of the user's own."""
+    if data is None or data["law"] not in _LAWS:
+        return None
+    settings = {name: value for name, value in data.items() if name != "law"}
+    if "model" in settings:
+        settings["model"] = model_of(settings["model"])
+    return _LAWS[data["law"]](**settings)
+
+
+def history_arrays(history: tuple[Iteration, ...]) -> dict[str, Array]:
+    """The numbers of a history, one array each."""
+    arrays = {}
+    for k, step in enumerate(history):
+        arrays[f"step{k}.parameters"] = step.parameters
+        arrays[f"step{k}.residual_by_joint"] = step.residual_by_joint
+        for name, gain in step.gains.items():
+            arrays[f"step{k}.gains.{name}"] = gain
+        for name in ("to_reference", "to_measured"):
+            if (distance := getattr(step, name)) is not None:
+                arrays[f"step{k}.{name}"] = np.vstack([distance.q, distance.dq, distance.ddq])
+    return arrays
+
+
+def plain_history(history: tuple[Iteration, ...]) -> list[dict[str, Any]]:
+    """What a history says in words and single numbers."""
+    return [
+        {"residual": step.residual, "share": step.share, "guards": list(step.guards), "seconds": step.seconds}
+        for step in history
+    ]
+
+
+def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteration, ...]:
+    """The history that the two functions above wrote."""
+    found = []
+    for k, step in enumerate(steps):
+        own = {name.removeprefix(f"step{k}."): value for name, value in arrays.items() if name.startswith(f"step{k}.")}
+        distances = {name: Distance(*own[name]) for name in ("to_reference", "to_measured") if name in own}
+        gains = {name.removeprefix("gains."): value for name, value in own.items() if name.startswith("gains.")}
+        found.append(
+            Iteration(
+                own["parameters"],
+                step["residual"],
+                own["residual_by_joint"],
+                gains,
+                step["share"],
+                tuple(step["guards"]),
+                seconds=step["seconds"],
+                **distances,
+            )
+        )
+    return tuple(found)

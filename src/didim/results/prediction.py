@@ -1,0 +1,130 @@
+"""What an identified model says of another record: the torque, and how much of it is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.dynamics.torque import TorqueModel
+from didim.errors import InfeasibleError, InputError
+from didim.signals.experiment import Experiment
+from didim.signals.resample import is_regular, regular
+from didim.signals.rows import Selection
+from didim.signals.states import States, measured_states, reference_states
+from didim.simulation.motion import Motion
+from didim.simulation.simulate import simulate
+
+if TYPE_CHECKING:
+    from didim.results.estimate import Estimate
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How a method turned records into rows, so that others can be treated alike."""
+
+    states: str
+    """"measured", "reference" or "simulated"."""
+    selection: Selection
+    cutoff: float | None = None
+    """Hz, of the filter of measured positions."""
+    order: int = 4
+    transient: float = 0.0
+    """s cut at the start."""
+    start: tuple[ArrayLike, ArrayLike] | str | None = None
+    """Initial state of simulations, see `didim.simulate`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How well an estimate predicts a record that it was not fitted to."""
+
+    experiment: str
+    residual: float
+    """||Y - Y_e|| / ||Y|| on the rows used."""
+    residual_by_joint: Array
+    """(n,)."""
+    rows: int
+
+    def __str__(self) -> str:
+        joints = ", ".join(f"{100 * share:.3g}" for share in self.residual_by_joint)
+        return (
+            f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint {joints} %), {self.rows} rows"
+        )
+
+
+def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
+    """tau (N, n) that the estimate predicts at the experiment's times."""
+    t = np.asarray(experiment.t)
+    if estimate.recipe.states == "simulated" or is_regular(t):
+        return _predict(estimate, experiment)[0]
+    even = regular(experiment)
+    found = _predict(estimate, even)[0]
+    return np.column_stack([np.interp(t, np.asarray(even.t), column) for column in found.T])
+
+
+def validated(estimate: Estimate, experiment: Experiment) -> Validation:
+    """The residual of the estimate on another record, which is cut, filtered and decimated as those of the fit."""
+    check_joints(estimate.model, experiment)
+    even = regular(experiment)
+    recipe, t, tau = estimate.recipe, np.asarray(even.t), np.asarray(even.tau)
+    window = recipe.selection.window(t, recipe.transient)
+    found, dq = _predict(estimate, even)
+    reduced = recipe.selection.columns(window, np.hstack([tau, found]))
+    used = recipe.selection.rows(t, dq, window).moving
+    y, error = (
+        np.where(used, reduced[:, : tau.shape[1]], 0.0),
+        np.where(used, reduced[:, : tau.shape[1]] - reduced[:, tau.shape[1] :], 0.0),
+    )
+    total, by_joint = relative_norms(error, y)
+    return Validation(experiment.name, total, by_joint, int(used.sum()))
+
+
+def relative_norms(error: Array, y: Array) -> tuple[float, Array]:
+    """||error|| / ||y|| over all and by column, for (K, n) arrays; 0 where y is zero."""
+    size, left = np.linalg.norm(y, axis=0), np.linalg.norm(error, axis=0)
+    total = float(np.linalg.norm(size))
+    return float(np.linalg.norm(left) / total) if total > 0 else 0.0, left / np.where(size > 0, size, 1.0)
+
+
+def simulated(
+    model: TorqueModel, parameters: Array, controller: Controller | None, experiment: Experiment, recipe: Recipe
+) -> Motion:
+    """The closed loop of an experiment at its times."""
+    if controller is None:
+        raise InputError("There is no controller to simulate with; give one.")
+    loop = "cubic" if controller.rate is None else "held"
+    course = experiment.reference(loop)
+    return simulate(model, parameters, controller, t=experiment.t, q_ref=course, initial=recipe.start, check=False)
+
+
+def check_joints(model: TorqueModel, experiment: Experiment) -> None:
+    """Refuse what is no experiment, or one of another robot."""
+    if not isinstance(experiment, Experiment):
+        raise InputError(f"experiment must be a didim.Experiment, found {type(experiment).__name__}.")
+    if experiment.n != model.robot.n:
+        raise InputError(
+            f"Experiment {experiment.name!r} has {experiment.n} joints, robot {model.robot.name!r} has {model.robot.n}."
+        )
+
+
+def _predict(estimate: Estimate, experiment: Experiment) -> tuple[Array, Array]:
+    """tau and dq (N, n)."""
+    model, recipe = estimate.model, estimate.recipe
+    check_joints(model, experiment)
+    if recipe.states == "simulated":
+        motion = simulated(model, estimate.parameters, estimate.controller, experiment, recipe)
+        if not motion.completed:
+            raise InfeasibleError(f"The identified model cannot be simulated on {experiment.name!r}: {motion.message}")
+        return motion.tau, motion.dq
+    states: States = (
+        measured_states(experiment, recipe.cutoff, recipe.order)
+        if recipe.states == "measured"
+        else reference_states(experiment)
+    )
+    return model.inverse_dynamics(states.q, states.dq, states.ddq, estimate.parameters), states.dq

@@ -1,0 +1,190 @@
+"""Saving and loading: x.json for people and programs, x.npz for the arrays. No pickle, no nan, nothing lost silently."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from didim.dynamics.model import BaseModel
+from didim.errors import InputError, shortened
+from didim.results.estimate import Estimate
+from didim.results.plain import (
+    controller_of,
+    history_arrays,
+    history_of,
+    model_of,
+    plain_controller,
+    plain_history,
+    plain_model,
+)
+from didim.results.prediction import Recipe, Validation
+from didim.signals.rows import Selection
+
+FORMAT = 1
+"""Raised when older files can no longer be read as they are."""
+
+_ARRAYS = ("values", "covariance", "corrected_covariance", "residual_by_joint")
+_SCALARS = ("residual", "rows", "freedom", "condition", "scaled_condition", "iterations", "status", "message")
+
+
+def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False) -> Path:
+    """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the first."""
+    file = _named(path)
+    other = file.with_suffix(".npz")
+    for each in (file, other):
+        if each.exists() and not overwrite:
+            raise InputError(f"{each} exists already; give another name, or overwrite=True.")
+    arrays = {name: getattr(estimate, name) for name in _ARRAYS} | history_arrays(estimate.history)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)
+    text = json.dumps(_plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False)
+    try:
+        _write(other, packed.getvalue())
+        _write(file, text.encode())
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
+    return file
+
+
+def load_estimate(path: str | PathLike[str]) -> Estimate:
+    """The estimate that `Estimate.save` wrote."""
+    file = _named(path)
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        packed = file.with_suffix(".npz").read_bytes()
+    except OSError as problem:
+        raise InputError(f"{problem.filename}: cannot be read: {problem.strerror}.") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{file.name}: is no JSON file: {str(problem).splitlines()[0]}.") from None
+    if not isinstance(data, dict) or "didim_estimate" not in data:
+        raise InputError(f"{file.name}: is no saved estimate.")
+    if data["didim_estimate"] != FORMAT:
+        raise InputError(
+            f"{file.name}: was written in format {data['didim_estimate']}, this version reads {FORMAT}; update didim."
+        )
+    if hashlib.sha256(packed).hexdigest() != data.get("npz_sha256"):
+        raise InputError(f"{file.with_suffix('.npz').name}: does not belong to {file.name}, or was changed.")
+    try:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as content:
+            arrays = {name: content[name] for name in content.files}
+        return _estimate_of(data, arrays)
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as problem:
+        raise InputError(f"{file.name}: is damaged: {type(problem).__name__} {shortened(str(problem))}.") from None
+
+
+def _named(path: str | PathLike[str]) -> Path:
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"An estimate is saved under a path, found {shortened(path)}.")
+    file = Path(path)
+    if file.suffix != ".json":
+        raise InputError(f"{file}: a saved estimate ends in .json (an .npz with its arrays lies beside it).")
+    return file
+
+
+def _write(file: Path, content: bytes) -> None:
+    """All of it or nothing: into a file beside, then in one move."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _finite(value: Any) -> Any:
+    """JSON has null for what is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return value
+
+
+def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
+    recipe, selection = estimate.recipe, estimate.recipe.selection
+    content = {
+        "didim_estimate": FORMAT,
+        "npz_sha256": digest,
+        "method": estimate.method,
+        **{name: getattr(estimate, name) for name in _SCALARS},
+        "names": list(estimate.names),
+        "values": estimate.values.tolist(),
+        "sigma": estimate.sigma.tolist(),
+        "relative_sigma": estimate.relative_sigma.tolist(),
+        "interval": estimate.interval().tolist(),
+        "residual_by_joint": estimate.residual_by_joint.tolist(),
+        "eliminated": list(estimate.eliminated),
+        "notes": list(estimate.notes),
+        "gains": {name: list(pair) for name, pair in estimate.gains.items()},
+        "controller": plain_controller(estimate.controller),
+        "recipe": {
+            "states": recipe.states,
+            "cutoff": recipe.cutoff,
+            "order": recipe.order,
+            "transient": recipe.transient,
+            "start": recipe.start
+            if recipe.start is None or isinstance(recipe.start, str)
+            else np.asarray(recipe.start).tolist(),
+            "decimation": selection.decimation,
+            "decimate": selection.decimate,
+            "trim": list(selection.trim),
+            "rest_velocity": None if selection.rest_velocity is None else np.asarray(selection.rest_velocity).tolist(),
+        },
+        "validation": [
+            {
+                "experiment": v.experiment,
+                "residual": v.residual,
+                "residual_by_joint": v.residual_by_joint.tolist(),
+                "rows": v.rows,
+            }
+            for v in estimate.validation
+        ],
+        "history": plain_history(estimate.history),
+        "provenance": dict(estimate.provenance),
+        "model": plain_model(estimate.model),
+    }
+    return _finite(content)
+
+
+def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
+    recipe = dict(data["recipe"])
+    kept = {name: recipe.pop(name) for name in ("decimation", "decimate", "trim", "rest_velocity")}
+    start = recipe.pop("start")
+    model = model_of(data["model"])
+    if not isinstance(model, BaseModel):
+        raise ValueError("an estimate is of base parameters")
+    rest: dict[str, Any] = {name: np.inf if data[name] is None else data[name] for name in _SCALARS}
+    rest |= {name: arrays[name] for name in _ARRAYS}
+    return Estimate(
+        model=model,
+        method=data["method"],
+        names=tuple(data["names"]),
+        recipe=Recipe(selection=Selection(**kept), start=tuple(start) if isinstance(start, list) else start, **recipe),
+        history=history_of(data["history"], arrays),
+        controller=controller_of(data["controller"]),
+        gains={name: (pair[0], pair[1]) for name, pair in data["gains"].items()},
+        eliminated=tuple(data["eliminated"]),
+        notes=tuple(data["notes"]),
+        validation=tuple(
+            Validation(v["experiment"], v["residual"], np.array(v["residual_by_joint"]), v["rows"]) for v in data["validation"]
+        ),
+        provenance=data["provenance"],
+        **rest,
+    )

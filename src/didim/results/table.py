@@ -1,0 +1,111 @@
+"""An estimate as text in the layout of Table 1, and as a data frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from didim.errors import InputError
+
+if TYPE_CHECKING:
+    from didim.results.estimate import Estimate
+
+INSIGNIFICANT = 30.0
+"""Relative sigma, percent, beyond which a parameter is not significant (section VI.A)."""
+
+ILL_CONDITIONED = 1000.0
+"""Scaled condition number beyond which parameters are hard to tell apart."""
+
+
+def summary(estimate: Estimate) -> str:
+    """Head, table and notes."""
+    width = max(12, *(len(name) for name in estimate.names))
+    low, high = estimate.interval().T
+    head = f"{'parameter':<{width}} {'value':>11} {'2 sigma':>10} {'% sigma':>8}   95 % interval"
+    lines = [
+        f"{estimate.method} of {estimate.model.robot.name}: {estimate.status}"
+        + (f" after {estimate.iterations} iterations" if estimate.history else ""),
+        estimate.message,
+        "",
+        head,
+        "-" * len(head),
+    ]
+    for i, name in enumerate(estimate.names):
+        sigma, share = estimate.sigma[i], estimate.relative_sigma[i]
+        lines.append(
+            f"{name:<{width}} {_number(estimate.values[i]):>11} {_number(2 * sigma):>10} {_percent(share):>8}   "
+            f"[{_number(low[i])}, {_number(high[i])}]"
+        )
+    joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
+    lines += [
+        "",
+        f"residual ||Y - W chi||/||Y|| = {100 * estimate.residual:.3g} % (by joint {joints} %)",
+        f"{estimate.rows} equations, condition number of W {estimate.condition:.4g} "
+        f"({estimate.scaled_condition:.3g} with scaled columns)",
+    ]
+    lines += [f"validation, {validation}" for validation in estimate.validation]
+    notes = all_notes(estimate)
+    if notes:
+        lines += ["", "Notes", *(f"[{k}] {note}" for k, note in enumerate(notes, 1))]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def all_notes(estimate: Estimate) -> list[str]:
+    """What a reader should know before using the numbers."""
+    notes = []
+    if estimate.status != "converged":
+        notes.append(f"Do not use these numbers as they are: the status is {estimate.status!r}.")
+    with np.errstate(invalid="ignore"):
+        weak = [name for name, share in zip(estimate.names, estimate.relative_sigma, strict=True) if share > INSIGNIFICANT]
+    if weak:
+        notes.append(f"Not significant (relative sigma above {INSIGNIFICANT:.0f} %): {', '.join(weak)}.")
+    if estimate.scaled_condition > ILL_CONDITIONED:
+        notes.append(
+            f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some parameters are hardly told "
+            "apart; a richer trajectory or fewer (essential) parameters would help."
+        )
+    ratio = _widening(estimate)
+    if ratio > 1.05:
+        notes.append(
+            f"Residuals are coloured: the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18), "
+            "would make them."
+        )
+    guarded = [(k, guard) for k, step in enumerate(estimate.history) for guard in step.guards]
+    if guarded:
+        told = "; ".join(f"step {k}: {guard}" for k, guard in guarded[:4])
+        notes.append(f"Guards acted {len(guarded)} times ({told}{'; ...' if len(guarded) > 4 else ''}).")
+    return notes + list(estimate.notes)
+
+
+def _widening(estimate: Estimate) -> float:
+    finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
+    return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite])) if finite.any() else 1.0
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if np.isfinite(value) else ("-inf" if value < 0 else "inf")
+
+
+def _percent(value: float) -> str:
+    return "-" if not np.isfinite(value) else (f"{value:.2g}" if value < 10 else f"{value:.0f}")
+
+
+def frame(estimate: Estimate) -> Any:
+    """A pandas DataFrame, one row for each parameter."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError('to_frame needs pandas: pip install "didim[frames]".') from None
+    low, high = estimate.interval().T
+    return pd.DataFrame(
+        {
+            "value": estimate.values,
+            "sigma": estimate.sigma,
+            "relative_sigma": estimate.relative_sigma,
+            "corrected_sigma": estimate.corrected_sigma,
+            "low": low,
+            "high": high,
+        },
+        index=pd.Index(estimate.names, name="parameter"),
+    )

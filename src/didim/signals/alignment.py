@@ -1,0 +1,71 @@
+"""The time offset between a reference and the record that followed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+
+from didim.door import per_joint, real
+from didim.errors import InputError
+from didim.signals.experiment import Experiment
+
+Array = NDArray[np.float64]
+
+_SAMPLES = 20_000
+"""Samples that the search looks at, at most."""
+
+
+@dataclass(frozen=True)
+class TimeOffset:
+    """Shift the reference by `seconds` (later if positive) and it fits the record."""
+
+    seconds: float
+    misfit: float
+    """rms of measured minus shifted reference positions, over the rms motion of each joint."""
+    misfit_before: float
+    """The same without a shift."""
+
+    def __str__(self) -> str:
+        later = "late" if self.seconds >= 0 else "early"
+        return (
+            f"The record is {1e3 * abs(self.seconds):.3g} ms {later} against its reference "
+            f"(misfit {100 * self.misfit_before:.3g} % before, {100 * self.misfit:.3g} % after a shift)."
+        )
+
+
+def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0) -> TimeOffset:
+    """Estimate how late the record is against its reference, from the measured positions.
+
+    A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop and is no offset of the
+    clocks: for the law (53) it is 1/kp, with a full velocity reference 0. `most` bounds the search to +-most s.
+    """
+    if not isinstance(experiment, Experiment):
+        raise InputError(f"experiment must be a didim.Experiment, found {type(experiment).__name__}.")
+    if experiment.q is None:
+        raise InputError(
+            f"Experiment {experiment.name!r} has no measured positions, from which an offset could be seen; give q."
+        )
+    course, n = experiment.reference(), experiment.n
+    most, lags = real(most, "most", above=0.0), per_joint(lag, "lag", n)
+    thin = max(1, np.asarray(experiment.t).size // _SAMPLES)
+    t, q = np.asarray(experiment.t)[::thin], np.asarray(experiment.q)[::thin]
+    spread = q.std(axis=0)
+    moves = spread > 0
+    if not moves.any():
+        raise InputError(f"No joint moves in experiment {experiment.name!r}: no offset can be seen.")
+    inside = (t >= course.span[0] + most) & (t <= course.span[1] - most)
+    inside = inside if inside.sum() > 100 else np.ones(t.size, dtype=bool)
+
+    def misfit(shift: float) -> float:
+        """rms over the joints that move, all of them on their own scale."""
+        asked = np.column_stack([course.sample(t[inside] - shift - lags[j])[0][:, j] for j in np.flatnonzero(moves)])
+        return float(np.sqrt(np.mean(((q[inside][:, moves] - asked) / spread[moves]) ** 2)))
+
+    grid = np.linspace(-most, most, 81)
+    best = grid[int(np.argmin([misfit(shift) for shift in grid]))]
+    spacing = grid[1] - grid[0]
+    found = minimize_scalar(misfit, bounds=(best - spacing, best + spacing), method="bounded", options={"xatol": 1e-7})
+    return TimeOffset(float(found.x), float(found.fun), misfit(0.0))

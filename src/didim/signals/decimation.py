@@ -1,0 +1,135 @@
+"""Parallel decimation (13): the same lowpass filter and resampling for Y and for every column of W.
+
+Three conventions, all with the cut at 0.8 of the new Nyquist frequency:
+
+- "matlab": MATLAB's `decimate`: Chebyshev I of order 8, 0.05 dB, forward and backward; the last sample is kept.
+- "scipy": SciPy's `decimate`: the same filter with other edges; the first sample is kept.
+- "fir": a linear-phase filter of 20 n_d + 1 taps; the samples at both ends that it cannot reach are cut. Nothing is assumed
+  about what lies beyond the record, and memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from didim.door import whole
+from didim.errors import InputError, nearest
+from didim.signals.kernels.decimation import decimate_fir, forward_backward
+
+Array = NDArray[np.float64]
+Source = Callable[[int, int], Array]
+"""Rows start to stop of the columns to decimate: (stop - start, m)."""
+
+CONVENTIONS = ("matlab", "scipy", "fir")
+
+_ORDER = 8
+_RIPPLE = 0.05
+_CUT = 0.8
+_PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
+_HALF = 10
+"""Half length of the linear-phase filter, in new samples."""
+_BLOCK = 1 << 14
+"""Samples that are read at once."""
+
+
+@dataclass(frozen=True)
+class Decimation:
+    """Keep one sample in `factor`, after a lowpass filter; 1: all samples, no filter."""
+
+    factor: int = 20
+    """n_d."""
+    convention: str = "scipy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", whole(self.factor, "decimation", least=1))
+        if not isinstance(self.convention, str) or self.convention not in CONVENTIONS:
+            raise InputError(f"Unknown decimate {self.convention!r}; {nearest(str(self.convention), CONVENTIONS)}")
+
+    @property
+    def shortest(self) -> int:
+        """The fewest samples that can be decimated."""
+        if self.factor == 1:
+            return 1
+        return 2 * _HALF * self.factor + 1 if self.convention == "fir" else _PADS[self.convention] + 2
+
+    def kept(self, N: int) -> NDArray[np.int64]:
+        """Indices (K,) of the samples of a record of N that remain."""
+        if self.factor == 1:
+            return np.arange(N)
+        if self.convention == "fir":
+            return np.arange(_HALF * self.factor, N - _HALF * self.factor, self.factor)
+        return np.arange((N - 1) % self.factor if self.convention == "matlab" else 0, N, self.factor)
+
+    def apply(self, N: int, source: Source) -> Array:
+        """The columns of `source`, N samples long, decimated: (K, m)."""
+        if self.factor == 1:
+            return source(0, N)
+        if self.shortest > N:
+            raise InputError(
+                f"The record is too short: {N} samples, but decimation by {self.factor} ({self.convention}) needs "
+                f"{self.shortest}. Record longer, or decimate less."
+            )
+        return self._streamed(N, source) if self.convention == "fir" else self._whole(N, source)
+
+    def _streamed(self, N: int, source: Source) -> Array:
+        """Block after block, each with the samples that the filter's length adds."""
+        n_d, count = self.factor, self.kept(N).size
+        block = max(1, _BLOCK // n_d)
+        parts = []
+        for first in range(0, count, block):
+            rows = min(block, count - first)
+            X = np.ascontiguousarray(source(first * n_d, (first + rows - 1 + 2 * _HALF) * n_d + 1))
+            parts.append(np.empty((rows, X.shape[1])))
+            decimate_fir(self._taps, n_d, X, parts[-1])
+        return np.concatenate(parts)
+
+    def _whole(self, N: int, source: Source) -> Array:
+        """Forward and backward over the whole record."""
+        X = np.array(source(0, N), order="C")
+        filtered(X, self._sections, _PADS[self.convention])
+        return X[self.kept(N)]
+
+    @cached_property
+    def _taps(self) -> Array:
+        return np.asarray(signal.firwin(2 * _HALF * self.factor + 1, _CUT / self.factor, window="hamming"))
+
+    @cached_property
+    def _sections(self) -> Array:
+        return np.asarray(signal.cheby1(_ORDER, _RIPPLE, _CUT / self.factor, output="sos"))
+
+    @cached_property
+    def correlation(self) -> Array:
+        """Autocorrelation (L,) that white noise has after decimation, at lags 0, 1, ... of the new samples."""
+        if self.factor == 1:
+            return np.ones(1)
+        lags = self._noise[: 2 * _HALF * self.factor : self.factor]
+        return np.asarray(lags / lags[0])
+
+    @property
+    def noise_gain(self) -> float:
+        """Variance of white noise after the filter, over that before it."""
+        return 1.0 if self.factor == 1 else float(self._noise[0])
+
+    @cached_property
+    def _noise(self) -> Array:
+        """Autocovariance of filtered white noise of variance 1, at the lags of the old samples."""
+        size = 64 * _HALF * self.factor
+        if self.convention == "fir":
+            power = np.abs(np.fft.rfft(self._taps, size)) ** 2
+        else:
+            power = np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1]) ** 4
+        return np.asarray(np.fft.irfft(power, size))
+
+
+def filtered(X: Array, sections: Array, pad: int) -> None:
+    """Zero-phase filter of the columns of X (N, m), in place, by second-order sections (s, 6)."""
+    steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
+    pad = min(pad, X.shape[0] - 2)
+    sections = np.ascontiguousarray(sections)
+    forward_backward(sections, steady, pad, X, np.empty((pad + 1, X.shape[1])), np.empty((len(sections), 2, X.shape[1])))

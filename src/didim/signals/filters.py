@@ -1,0 +1,44 @@
+"""From measured positions to velocities and accelerations, without phase shift (section II, before eq. 8)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from didim.door import whole
+from didim.errors import InputError
+from didim.signals.decimation import filtered
+
+Array = NDArray[np.float64]
+
+
+def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Array:
+    """Columns of x (N, n) through a Butterworth filter, forward and backward (filtfilt); None: as they are.
+
+    `rate` and `cutoff` are in Hz; each pass is 3 dB down at the cutoff, both together 6 dB.
+    """
+    if cutoff is None:
+        return x
+    order = whole(order, "order", least=1)
+    if not 0 < cutoff < rate / 2:
+        raise InputError(
+            f"cutoff must lie between 0 and {rate / 2:g} Hz, half the sampling rate, found {cutoff:g}; None filters nothing."
+        )
+    if x.shape[0] < 3 * order + 2:
+        raise InputError(f"The record is too short: {x.shape[0]} samples, a filter of order {order} needs {3 * order + 2}.")
+    out = np.array(x, order="C")
+    filtered(out, signal.butter(order, 2 * cutoff / rate, output="sos"), 3 * order)
+    return out
+
+
+def central_difference(x: Array, step: float) -> Array:
+    """Rate of the columns of x (N, n), s apart by `step`: (x[k+1] - x[k-1]) / (2 step), one-sided at both ends."""
+    return np.asarray(np.gradient(x, step, axis=0))
+
+
+def estimated_motion(q: Array, rate: float, cutoff: float | None, order: int = 4) -> tuple[Array, Array, Array]:
+    """q, dq, ddq (N, n) from measured positions: filtered, then differentiated twice by central differences."""
+    smooth = lowpass(q, rate, cutoff, order)
+    dq = central_difference(smooth, 1.0 / rate)
+    return smooth, dq, central_difference(dq, 1.0 / rate)

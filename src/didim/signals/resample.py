@@ -1,0 +1,81 @@
+"""A regular clock for a record: jittering times are resampled on the logged time, repeated samples are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from didim.signals.experiment import Experiment
+from didim.signals.reference import Course, Reference
+
+Array = NDArray[np.float64]
+
+JITTER = 0.01
+"""Share of the period by which times may miss a regular clock and still count as regular."""
+
+GAP = 5.5
+"""Periods without a sample that make a gap."""
+
+REPEATED = 0.2
+"""Share of samples equal to the one before that is worth a note."""
+
+
+def period_of(t: Array) -> float:
+    """The sampling period, s: the mean one where the clock is regular, else the median."""
+    mean = float(t[-1] - t[0]) / (t.size - 1)
+    return mean if _misses(t, mean) <= JITTER else float(np.median(np.diff(t)))
+
+
+def is_regular(t: Array) -> bool:
+    """Whether the times lie on a regular clock."""
+    return bool(_misses(t, period_of(t)) <= JITTER)
+
+
+def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
+    """The experiment on a regular clock: itself if it has one, else resampled at its median period, with a note.
+
+    Torques are interpolated linearly, positions and velocities by cubic splines. A reference given on the logged times keeps
+    them, read with `interpolation`. Notes are added for gaps and for torques that repeat themselves.
+    """
+    t, tau = np.asarray(experiment.t), np.asarray(experiment.tau)
+    notes = [*experiment.notes, *_repetitions(tau)]
+    if is_regular(t):
+        return experiment if len(notes) == len(experiment.notes) else replace(experiment, notes=tuple(notes))
+    step = np.diff(t)
+    period = period_of(t)
+    clock: Array = t[0] + period * np.arange(int(np.floor((t[-1] - t[0]) / period + 1e-6)) + 1)
+    notes.append(
+        f"The times jitter (steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms): "
+        f"resampled every {1e3 * period:.4g} ms."
+    )
+    gaps = np.flatnonzero(step > GAP * period)
+    if gaps.size:
+        widest = gaps[step[gaps].argmax()]
+        notes.append(f"{gaps.size} gaps; the longest, {step[widest]:.3g} s at t = {t[widest]:.6g} s, was bridged.")
+    signals: dict[str, Any] = {
+        name: None if (value := getattr(experiment, name)) is None else CubicSpline(t, value, axis=0)(clock)
+        for name in ("q", "dq")
+    }
+    torque = np.column_stack([np.interp(clock, t, column) for column in tau.T])
+    reference = experiment.q_ref
+    if reference is not None and not isinstance(reference, Course):
+        reference = Reference(t, reference, interpolation=interpolation)
+    return replace(experiment, t=clock, tau=torque, q_ref=reference, notes=tuple(notes), **signals)
+
+
+def _misses(t: Array, period: float) -> float:
+    """Largest distance of a time to the clock t[0] + k period, in periods."""
+    return float(np.abs((t - t[0]) / period - np.arange(t.size)).max())
+
+
+def _repetitions(tau: Array) -> list[str]:
+    """A note if many samples repeat the one before: a log that is faster than what it logs."""
+    still = np.all(np.diff(tau, axis=0) == 0, axis=1)
+    share = float(still.mean())
+    if share <= REPEATED or share == 1.0:
+        return []
+    return [f"{100 * share:.0f} % of the torque samples repeat the one before: the log is faster than the measurement."]

@@ -1,0 +1,81 @@
+"""How the samples of a record become rows of a linear system (10)-(14): cut, filter, decimate, leave out what is at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.door import per_joint, whole
+from didim.errors import InputError, shortened
+from didim.signals.decimation import Decimation, Source
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What remains of one record: K times, and which joints count at each."""
+
+    t: Array
+    """(K,) s."""
+    moving: NDArray[np.bool_]
+    """(K, n) whether joint j's equation at this time is used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Cuts, decimation and rest, in the order in which they are applied."""
+
+    decimation: int = 20
+    """n_d: one sample in so many is kept."""
+    decimate: str = "scipy"
+    """"matlab", "scipy" or "fir", see `signals/decimation.py`."""
+    trim: tuple[int, int] = (0, 0)
+    """Samples cut at the start and at the end, before anything is decimated."""
+    rest_velocity: ArrayLike | None = None
+    """Equations of a joint slower than this (rad/s or m/s; one number or one for each joint) are left out; None: none."""
+
+    def __post_init__(self) -> None:
+        _ = self.decimator
+        try:
+            start, end = self.trim
+        except (TypeError, ValueError):
+            raise InputError(f"trim must be two numbers of samples, at start and end, found {shortened(self.trim)}.") from None
+        object.__setattr__(self, "trim", (whole(start, "trim at the start", 0), whole(end, "trim at the end", 0)))
+
+    @cached_property
+    def decimator(self) -> Decimation:
+        """The filter."""
+        return Decimation(self.decimation, self.decimate)
+
+    def window(self, t: Array, transient: float = 0.0) -> tuple[int, int]:
+        """First and one past the last sample that are used, without `transient` s at the start; refused if too few remain."""
+        after = int(np.searchsorted(t, t[0] + transient - 1e-9))
+        start, stop = max(self.trim[0], after), t.size - self.trim[1]
+        least = max(self.decimator.shortest, 2)
+        if stop - start < least:
+            raise InputError(
+                f"The record is too short: {t.size} samples ({t[-1] - t[0]:.4g} s), of which {max(stop - start, 0)} remain "
+                f"after a transient of {transient:.3g} s and trim {self.trim}; decimation by {self.decimation} needs {least}. "
+                "Record longer, decimate less, or give a shorter transient."
+            )
+        return start, stop
+
+    def rows(self, t: Array, dq: Array, window: tuple[int, int]) -> Rows:
+        """Times and moving joints of the rows of a window, for the velocities dq (N, n)."""
+        start, stop = window
+        kept = start + self.decimator.kept(stop - start)
+        limit = 0.0 if self.rest_velocity is None else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
+        return Rows(t[kept], np.asarray(np.abs(dq[kept]) >= limit))
+
+    def reduce(self, window: tuple[int, int], source: Source) -> Array:
+        """Columns of the record, which `source(start, stop)` gives, filtered and decimated over the window: (K, m)."""
+        start, stop = window
+        return self.decimator.apply(stop - start, lambda a, b: source(start + a, start + b))
+
+    def columns(self, window: tuple[int, int], signals: Array) -> Array:
+        """The same for signals (N, m) that are at hand."""
+        return self.reduce(window, lambda start, stop: signals[start:stop])

@@ -1,0 +1,55 @@
+"""The motion that W is built from, at the samples of a record: measured and differentiated, or that of the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.signals.experiment import Experiment
+from didim.signals.filters import estimated_motion
+from didim.signals.resample import period_of
+
+Array = NDArray[np.float64]
+
+STILL = 1e-9
+"""A joint that covers less than this (rad or m) does not move."""
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """A motion at the N samples of a record."""
+
+    q: Array
+    """(N, n) rad or m."""
+    dq: Array
+    ddq: Array
+    slip: Array | None = None
+    """(N, c) of the contacts; None: the sign of their velocities."""
+
+
+def still_joints(q: Array) -> NDArray[np.bool_]:
+    """(n,) joints that do not move: no range to speak of, or an encoder that flickers between two counts."""
+    few = np.array([np.unique(column[: 10 * 1000]).size <= 2 and np.unique(column).size <= 2 for column in q.T])
+    return np.asarray(few | (np.ptp(q, axis=0) < STILL))
+
+
+def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
+    """The measured motion of a regularly sampled record, filtered and differentiated; still joints are exactly at rest."""
+    if experiment.q is None:
+        raise InputError(
+            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, or use didim.DIDIM, "
+            "which needs torque and reference only."
+        )
+    q = np.asarray(experiment.q)
+    smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(np.asarray(experiment.t)), cutoff, order)
+    moves = ~still_joints(q)
+    return States(smooth, np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0))
+
+
+def reference_states(experiment: Experiment) -> States:
+    """The reference in place of the motion: what VI.B warns of."""
+    course = experiment.reference()
+    return States(*course.sample(np.asarray(experiment.t)))
