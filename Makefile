@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test check warm bench pictures clean
 
 help:
-	@echo "make demo      show the main job on a shipped robot"
+	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make bench     the benchmarks, beside peers"
@@ -26,7 +26,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/.made
@@ -34,7 +34,7 @@ $(VENV)/.installed-test: pyproject.toml | $(VENV)/.made
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed
-	@$(BIN)/didim base scara
+	@$(BIN)/didim demo
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff check .

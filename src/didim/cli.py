@@ -9,7 +9,8 @@ import math
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from didim import __version__
 from didim.errors import InputError
@@ -67,7 +68,40 @@ def _parser() -> argparse.ArgumentParser:
     )
     base.add_argument("--json", action="store_true", help="one JSON object on standard output")
     base.set_defaults(run=_base)
+    _add_demo(commands, common)
+    _add_paper(commands, common)
     return parser
+
+
+def _add_demo(commands: Any, common: argparse.ArgumentParser) -> None:
+    demo = commands.add_parser(
+        "demo",
+        parents=[common],
+        help="identify a virtual SCARA with IDIM and DIDIM",
+        description="Record a virtual SCARA, identify it with IDIM and DIDIM, print the table and draw the torques.",
+        epilog="examples: didim demo; didim demo --picture torques.png",
+    )
+    demo.add_argument(
+        "--picture", metavar="FILE", default="didim-demo.png", help="where the picture goes (default %(default)s)"
+    )
+    demo.add_argument("--force", action="store_true", help="write over an existing file")
+    demo.set_defaults(run=_demo)
+
+
+def _add_paper(commands: Any, common: argparse.ArgumentParser) -> None:
+    paper = commands.add_parser(
+        "paper",
+        parents=[common],
+        help="run the paper's experiments on a virtual SCARA",
+        description="Run the experiments of section VI on a virtual SCARA: Tables 1-9 beside the printed ones, Figures 10-15, "
+        "and which claims hold here.",
+        epilog="examples: didim paper; didim paper --table 5; didim paper --figures pictures",
+    )
+    paper.add_argument("--table", type=int, metavar="N", help="one table only, 1 to 9")
+    paper.add_argument("--figures", metavar="FOLDER", help="draw Figures 10-15 there (default, without --table: didim-paper)")
+    paper.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
+    paper.add_argument("--force", action="store_true", help="write over existing files")
+    paper.set_defaults(run=_paper)
 
 
 def _effects(text: str | None) -> list[str] | None:
@@ -102,6 +136,49 @@ def _base(options: argparse.Namespace) -> int:
     for joint in model.robot.joints:
         if not any(map(math.isnan, joint.link)) and not is_consistent(joint.link):
             print(f"\nNote: no body can have the nominal inertial parameters of the link of joint {joint.name!r}.")
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from didim.demo import demo
+    from didim.report.files import check_free, write_picture
+    from didim.report.pictures import new_axes, torques
+
+    file = check_free(Path(options.picture), options.force)
+    shown = demo()
+    print(shown.text())
+    try:
+        axes = new_axes(2, 1)
+    except InputError as problem:
+        print(f"No picture: {problem}")
+    else:
+        for j in range(2):
+            torques(shown.didim, shown.runs.usual, j, axes[j, 0], between=(10.0, 40.0))
+        print(f"\nMeasured, estimated and residual torques: {write_picture(axes[0, 0], file)}")
+    return 0 if shown.didim.status == shown.idim.status == "converged" else 1
+
+
+def _paper(options: argparse.Namespace) -> int:
+    from didim.paper.claims import claims
+    from didim.paper.experiments import PaperExperiments
+    from didim.paper.figures import draw, figure_files
+    from didim.paper.tables import TABLES, table
+
+    if options.table is not None and options.table not in TABLES:
+        raise InputError(f"The paper has Tables 1 to 9, not {options.table}.")
+    if options.seed < 0:
+        raise InputError(f"--seed must not be negative, found {options.seed}.")
+    folder = options.figures or (None if options.table else "didim-paper")
+    files = {} if folder is None else figure_files(Path(folder), options.force)
+    runs = PaperExperiments(options.seed)
+    for number in TABLES if options.table is None else (options.table,):
+        print(table(runs, number), end="\n\n", flush=True)
+    if options.table is None:
+        print("What the paper claims, and what holds on this virtual robot:")
+        for claim in claims(runs):
+            print(claim, flush=True)
+    for number, file in files.items():
+        print(f"Figure {number}: {draw(runs, number, file)}", flush=True)
     return 0
 
 

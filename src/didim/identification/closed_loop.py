@@ -24,6 +24,7 @@ from didim.signals.resample import period_of
 from didim.signals.rows import Selection
 from didim.signals.states import States
 from didim.simulation.motion import Motion
+from didim.simulation.setup import course_of
 from didim.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
@@ -76,6 +77,11 @@ class ClosedLoop:
         self.transient = 0.0
         self.windows: list[tuple[int, int]] = []
         self.cut(0.0 if transient is None else transient)
+
+    @property
+    def references(self) -> list[Array]:
+        """(N, n) of each record: the reference at its times."""
+        return [course.sample(np.asarray(record.t))[0] for course, record in zip(self.courses, self.records, strict=True)]
 
     @property
     def probes(self) -> Array:
@@ -185,7 +191,7 @@ def transient_of(model: TorqueModel, parameters: Array, loop: Controller, probes
 
 def _course(record: Experiment, interpolation: str) -> Course:
     """The reference; a trajectory remembers its pieces from one simulation to the next."""
-    course = record.reference(interpolation)
+    course = course_of(record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref")
     return course if isinstance(course, Reference) else Cached(course)
 
 

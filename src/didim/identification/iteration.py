@@ -22,7 +22,7 @@ from didim.identification.least_squares import Solution, estimate
 from didim.identification.path import Path
 from didim.identification.record import joint_label, record_notes
 from didim.identification.system import LinearSystem
-from didim.identification.verdict import judged
+from didim.identification.verdict import judged, lacking, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.prediction import Recipe
@@ -69,9 +69,12 @@ class Search:
 
     def run(self, start: Start, progress: Progress | None) -> Estimate:
         """Iterate from `start`."""
+        if told := standing(self.model, self.closed.references):
+            return self._failed(start, "unexcited", lacking(told))
         point = self._first(start)
         if isinstance(point, str):
-            return self._failed(start, f"The first simulation, with chi^0, fails: {point}")
+            advice = "Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
+            return self._failed(start, "diverged", f"The first simulation, with chi^0, fails: {point.rstrip('.')}. {advice}")
         status, message = (
             "stopped",
             f"The limit of {self.settings.max_iterations} iterations was reached before the tolerances.",
@@ -228,14 +231,14 @@ class Search:
             provenance=self.provenance,
         )
 
-    def _failed(self, start: Start, message: str) -> Estimate:
-        advice = " Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
+    def _failed(self, start: Start, status: str, message: str) -> Estimate:
+        """Nothing was identified."""
         return unsolved(
             self.model,
             "DIDIM",
             start.base,
-            status="diverged",
-            message=message.rstrip(".") + "." + advice,
+            status=status,
+            message=message,
             recipe=self._recipe(),
             controller=self.settings.controller,
             notes=record_notes(self.closed.records),

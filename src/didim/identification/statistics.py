@@ -76,14 +76,14 @@ def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array
     """Sum over joints and experiments of W' R W (weighted rows), and the joints whose R was estimated."""
     weighted = system.W * solution.weights[:, None]
     total, coloured = np.zeros((weighted.shape[1],) * 2), []
-    for j in range(system.n):
+    for j in np.unique(system.joint):
         pieces = _pieces(system, j, weighted, rho)
         leverage = sum(float(np.einsum("ri,ij,rj->", W, solution.inverse, W)) for W, _, _ in pieces)
         count = sum(int(used.sum()) for _, _, used in pieces)
         variance = sum(float(e @ e) for _, e, _ in pieces) / max(count - leverage, 1.0)
         shape, is_coloured = _correlation(system, pieces, count)
         if is_coloured:
-            coloured.append(j)
+            coloured.append(int(j))
         for W, _, _ in pieces:
             total += variance * _toeplitz(W, shape)
     return total, tuple(coloured)

@@ -39,15 +39,23 @@ _ADVICE = (
 
 def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> str | None:
     """What the record cannot tell, if anything: joints that never move in `motions` (N, n), parameters not told apart."""
-    still = np.all([still_joints(q) for q in motions], axis=0)
+    told = standing(model, motions)
     empty = np.bincount(system.joint, minlength=system.n) == 0
-    told = [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
-    told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.flatnonzero(empty & ~still)]
+    told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.flatnonzero(empty)]
     hidden = [name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden]
     if hidden:
         told.append(f"the motion does not tell apart {', '.join(hidden)}")
-    if not told:
-        return None
+    return lacking(told) if told else None
+
+
+def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
+    """The joints that never move in any of the motions (N, n)."""
+    still = np.all([still_joints(q) for q in motions], axis=0)
+    return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
+
+
+def lacking(told: list[str]) -> str:
+    """A message of what is lacking, and the remedy."""
     text = "; ".join(told)
     return f"{text[0].upper()}{text[1:]}. Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
 
@@ -66,8 +74,7 @@ def judged(
 
     `trial(factor)` gives the residual, by joint and rms, that a loop of another bandwidth would leave.
     """
-    references = (course.sample(np.asarray(r.t))[0] for course, r in zip(closed.courses, closed.records, strict=True))
-    if (lacks := unexcited(model, system, solution, references)) is not None:
+    if (lacks := unexcited(model, system, solution, closed.references)) is not None:
         return "unexcited", f"{lacks} {message}"
     if status != "converged":
         return status, f"{message} {_ADVICE}, or use stiffer loops; IDIM needs no loop, where positions were measured."

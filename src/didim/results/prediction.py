@@ -12,7 +12,8 @@ from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
-from didim.signals.resample import is_regular, regular
+from didim.signals.filters import reach
+from didim.signals.resample import is_regular, period_of, regular
 from didim.signals.rows import Selection
 from didim.signals.states import States, measured_states, reference_states
 from didim.simulation.motion import Motion
@@ -73,7 +74,7 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     check_joints(estimate.model, experiment)
     even = regular(experiment)
     recipe, t, tau = estimate.recipe, np.asarray(even.t), np.asarray(even.tau)
-    window = recipe.selection.window(t, recipe.transient)
+    window = _inner(recipe, t)
     found, dq = _predict(estimate, even)
     reduced = recipe.selection.columns(window, np.hstack([tau, found]))
     used = recipe.selection.rows(t, dq, window).moving
@@ -83,6 +84,16 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     )
     total, by_joint = relative_norms(error, y)
     return Validation(experiment.name, total, by_joint, int(used.sum()))
+
+
+def _inner(recipe: Recipe, t: Array) -> tuple[int, int]:
+    """The window of the fit, without the edges that differentiating a record which begins in motion spoils."""
+    start, stop = recipe.selection.window(t, recipe.transient)
+    edge = 2 * reach(1.0 / period_of(t), recipe.cutoff) if recipe.states == "measured" else 0
+    spoiled = max(0, edge - start), max(0, edge - (t.size - stop))
+    if stop - start - sum(spoiled) < max(recipe.selection.decimator.shortest, (stop - start) // 2):
+        return start, stop
+    return start + spoiled[0], stop - spoiled[1]
 
 
 def relative_norms(error: Array, y: Array) -> tuple[float, Array]:

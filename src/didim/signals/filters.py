@@ -28,8 +28,16 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
     if x.shape[0] < 3 * order + 2:
         raise InputError(f"The record is too short: {x.shape[0]} samples, a filter of order {order} needs {3 * order + 2}.")
     out = np.array(x, order="C")
-    filtered(out, signal.butter(order, 2 * cutoff / rate, output="sos"), 3 * order)
+    filtered(out, signal.butter(order, 2 * cutoff / rate, output="sos"), max(3 * order, reach(rate, cutoff)))
     return out
+
+
+def reach(rate: float, cutoff: float | None) -> int:
+    """Samples over which a filter of this cutoff has its effect: one period of the cutoff.
+
+    A record that begins in motion is continued by as many beyond its ends, or MATLAB's three times the order if that is more.
+    """
+    return 0 if cutoff is None else int(rate / cutoff)
 
 
 def central_difference(x: Array, step: float) -> Array:

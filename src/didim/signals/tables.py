@@ -6,6 +6,7 @@ import csv
 import gzip
 import zipfile
 from collections.abc import Iterator
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import IO
@@ -57,14 +58,14 @@ def _text(file: Path) -> Table:
         head = [cell.strip() for cell in (next(csv.reader([first], delimiter=separator)) if separator else first.split())]
         headed = not all(map(_is_number, head))
         rows = _lines(lines)
-        body = rows if headed else _chain(first, rows)
+        begin = next(rows, None) if headed else first
+        if begin is None:
+            raise InputError(f"{file.name}: there is no row of numbers.")
         try:
-            values = np.loadtxt(body, delimiter=separator, ndmin=2, comments="#", quotechar='"')
+            values = np.loadtxt(chain([begin], rows), delimiter=separator, ndmin=2, comments="#", quotechar='"')
         except ValueError as problem:
             hint = " (a decimal comma? write 1.5, not 1,5)" if separator == ";" else ""
             raise InputError(f"{file.name}: not a table of numbers: {str(problem).split(';')[0].rstrip('.')}{hint}.") from None
-    if values.size == 0:
-        raise InputError(f"{file.name}: there is no row of numbers.")
     names = head if headed else [str(k + 1) for k in range(values.shape[1])]
     if len(names) != values.shape[1]:
         raise InputError(f"{file.name}: the header names {len(names)} columns, the rows have {values.shape[1]}.")
@@ -84,11 +85,6 @@ def _lines(lines: IO[str]) -> Iterator[str]:
             yield text
 
 
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -104,7 +100,7 @@ def _mat(file: Path) -> Table:
         content = io.loadmat(file, squeeze_me=False)
     except NotImplementedError:
         raise InputError(f"{file.name}: is a MAT file of version 7.3; save it with save(..., '-v7').") from None
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, io.matlab.MatReadError) as problem:
         raise InputError(f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}.") from None
     return _numeric({name: value for name, value in content.items() if not name.startswith("__")}, file)
 

@@ -1,0 +1,99 @@
+"""Pictures of an identification. Every function draws one picture into axes (its own if none are given) and returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.results.estimate import Estimate
+from didim.results.history import Iteration
+from didim.signals.experiment import Experiment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+MEASURED, ESTIMATED, RESIDUAL = "0.55", "tab:blue", "tab:red"
+
+
+def new_axes(rows: int = 1, columns: int = 1, size: tuple[float, float] = (8.0, 3.0)) -> Any:
+    """A grid of axes (rows, columns) on a figure of its own, `size` inches each row; no window is opened."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError('Pictures need matplotlib: pip install "didim[plot]".') from None
+    figure = Figure(figsize=(size[0], size[1] * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.subplots(rows, columns, squeeze=False)
+
+
+def torques(
+    estimate: Estimate,
+    experiment: Experiment,
+    joint: int,
+    axes: Axes | None = None,
+    between: tuple[float, float] | None = None,
+) -> Axes:
+    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a part of it, s, if asked."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    t, measured, found = np.asarray(experiment.t), np.asarray(experiment.tau)[:, joint], estimate.predict(experiment)[:, joint]
+    if between is not None:
+        shown = (t >= between[0]) & (t <= between[1])
+        t, measured, found = t[shown], measured[shown], found[shown]
+    axes.plot(t, measured, color=MEASURED, linewidth=0.8, label="measured")
+    axes.plot(t, found, color=ESTIMATED, linewidth=1.2, label=f"estimated ({estimate.method})")
+    axes.plot(t, measured - found, color=RESIDUAL, linewidth=0.6, label="residual")
+    name = estimate.model.robot.joint_names[joint]
+    unit = "N" if estimate.model.robot.joints[joint].kind == "prismatic" else "N.m"
+    return _finish(axes, f"Does the model explain the torque of {name}?", "time, s", f"torque, {unit}")
+
+
+def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:
+    """Relative torque error by joint over the iterations, Figures 12 and 15."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    shares = np.array([step.residual_by_joint for step in history])
+    for j in range(shares.shape[1]):
+        axes.semilogy(100 * shares[:, j], "o-", label=f"joint {j + 1}")
+    axes.set_xticks(range(len(history)))
+    return _finish(axes, "How fast does the torque error fall?", "iteration", "||Y - W chi|| / ||Y||, %")
+
+
+def parameter_convergence(
+    history: Sequence[Iteration], names: Sequence[str], scale: Array | None = None, axes: Axes | None = None
+) -> Axes:
+    """Parameters over the iterations, in units of `scale` (default: their last value), Fig. 13."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    values = np.array([step.parameters for step in history])
+    size = np.abs(values[-1] if scale is None else scale)
+    for i, name in enumerate(names):
+        axes.plot(values[:, i] / (size[i] if size[i] > 0 else 1.0), "o-", label=name)
+    axes.set_yscale("symlog", linthresh=2.0)
+    axes.set_xticks(range(len(history)))
+    return _finish(axes, "How fast do the parameters settle?", "iteration", "parameter over its scale", columns=4)
+
+
+def motion_distance(history: Sequence[Iteration], signal: str, joint: int, axes: Axes | None = None) -> Axes:
+    """Distance of the simulated motion ("q", "dq" or "ddq") to the measured one and to the reference, Figures 11 and 14."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    for name, mark, label in (("to_measured", "o-", "to the measured motion"), ("to_reference", "*--", "to the reference")):
+        shares = [getattr(getattr(step, name), signal)[joint] for step in history if getattr(step, name) is not None]
+        if shares:
+            axes.semilogy(100 * np.array(shares), mark, label=label)
+    axes.set_xticks(range(len(history)))
+    return _finish(axes, f"How far is the simulated {signal} of joint {joint + 1}?", "iteration", "distance, %")
+
+
+def _finish(axes: Axes, title: str, x: str, y: str, columns: int = 3) -> Axes:
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(alpha=0.3)
+    axes.margins(y=0.15)
+    axes.legend(fontsize=8, ncols=columns, framealpha=0.6)
+    return axes

@@ -1,0 +1,63 @@
+"""The corrected covariance against the spread of many estimates on coloured noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import signal
+
+from didim.identification.least_squares import estimate
+from didim.identification.statistics import statistics
+from didim.identification.system import LinearSystem
+from didim.signals.decimation import Decimation
+
+
+def smooth_columns(rows: int, count: int = 3) -> np.ndarray:
+    t = np.arange(rows)
+    return np.column_stack([np.sin(2 * np.pi * (k + 1) * t / 60 + k) for k in range(count)])
+
+
+def study(noise, correlation, runs: int = 300, rows: int = 600):
+    """Coverage of 95 % intervals from printed and corrected covariances, and the standard deviation they should give."""
+    W, values = smooth_columns(rows), np.array([1.0, -2.0, 0.5])
+    hits = {"covariance": 0, "corrected": 0}
+    for k in range(runs):
+        rho = noise(np.random.default_rng(k), rows)
+        zeros = np.zeros(rows, dtype=int)
+        system = LinearSystem(W, W @ values + rho, zeros, zeros, np.arange(rows), ("a", "b", "c"), 1, correlation)
+        solution = estimate(system, "wls")
+        figures = statistics(system, solution)
+        for name in hits:
+            sigma = np.sqrt(np.diag(getattr(figures, name)))
+            hits[name] += np.sum(np.abs(solution.values - values) < 1.96 * sigma)
+    return {name: count / (3 * runs) for name, count in hits.items()}
+
+
+def decimated_white(kind: str, factor: int = 10):
+    decimator = Decimation(factor, kind)
+
+    def noise(rng, rows):
+        raw = rng.standard_normal(((rows + 60) * factor, 1))
+        return decimator.apply(len(raw), lambda a, b: raw[a:b])[30 : 30 + rows, 0]
+
+    return noise, decimator.correlation
+
+
+@pytest.mark.parametrize("kind", ["fir", "scipy"])
+def test_filtered_white_noise_needs_the_filters_bandwidth(kind):
+    covered = study(*decimated_white(kind), runs=1200)
+    assert covered["covariance"] < covered["corrected"] - 0.01
+    assert 0.94 < covered["corrected"] < 0.96
+
+
+def test_white_noise_is_left_as_it_is():
+    covered = study(lambda rng, rows: rng.standard_normal(rows), np.ones(1))
+    assert 0.935 < covered["corrected"] < 0.965
+    assert abs(covered["corrected"] - covered["covariance"]) < 0.01
+
+
+def test_long_correlation_is_seen_in_the_residuals():
+    """Noise of an AR(1) process with lag-1 correlation 0.67, as the residuals of real machines have."""
+    covered = study(lambda rng, rows: signal.lfilter([1.0], [1.0, -0.67], rng.standard_normal(rows)), np.ones(1))
+    assert covered["covariance"] < 0.75
+    assert 0.88 < covered["corrected"] < 0.97

@@ -1,0 +1,56 @@
+"""Virtual records that several tests share, each made once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import didim
+
+
+@cache
+def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.DynamicModel:
+    return didim.DynamicModel(didim.load_robot(name), effects)
+
+
+@cache
+def scara_record(
+    bandwidth: tuple[float, float] = (20.0, 50.0),
+    *,
+    rate: float = 200.0,
+    law_rate: float | None = None,
+    noise: float = 0.0,
+    encoder: float = 0.0,
+    share: float = 1.0,
+    period: float = 7.3,
+    periods: int = 4,
+    seed: int = 0,
+    offset: float = 0.0,
+    mistuned: float = 1.0,
+):
+    """An experiment on the virtual SCARA and its truth; `mistuned` multiplies the inertia that the true loop is tuned with."""
+    scara = model()
+    course = didim.Fourier.random(scara.robot, 1, period=period, periods=periods, share=share)
+    J = mistuned * didim.largest_inertias(scara, scara.nominal)
+    loop = didim.PD(natural_frequency=list(bandwidth), rate=law_rate, inertia=J)
+    return didim.virtual_experiment(
+        scara, scara.nominal, loop, course, rate=rate, noise=noise, encoder=encoder, seed=seed, start_offset=offset
+    )
+
+
+def loop(bandwidth=(20.0, 50.0), rate: float | None = None) -> didim.PD:
+    return didim.PD(natural_frequency=list(bandwidth), rate=rate)
+
+
+def errors(estimate, truth: np.ndarray) -> dict[str, float]:
+    """Relative error of each parameter."""
+    return dict(zip(estimate.names, np.abs(estimate.values / truth - 1), strict=True))
+
+
+INERTIAS = ("ZZ1R", "ZZ2", "MX2")
+
+
+def inertia_error(estimate, truth: np.ndarray) -> float:
+    found = errors(estimate, truth)
+    return max(found[name] for name in INERTIAS)
