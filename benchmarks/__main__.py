@@ -10,7 +10,7 @@ from pathlib import Path
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from benchmarks import dynamics, simulation, timing
+from benchmarks import dynamics, identification, simulation, timing
 from didim.compiled import warm
 
 RESULTS = Path(__file__).parent / "results"
@@ -19,7 +19,7 @@ RESULTS = Path(__file__).parent / "results"
 def main() -> None:
     """Measure, print and write."""
     seconds = warm()
-    rows = dynamics.rows() + simulation.rows()
+    rows = dynamics.rows() + simulation.rows() + identification.rows()
     about = timing.machine()
     lines = [
         " · ".join(f"{key} {value}" for key, value in about.items()),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import lsq_linear
 
+from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.least_squares import Solution
 from didim.identification.system import LinearSystem
@@ -63,21 +64,24 @@ def inertia_directions(model: BaseModel) -> Array:
     return np.array(directions)
 
 
-def with_positive_inertia(model: BaseModel, parameters: Array, q: Array, inertia: Array) -> tuple[Array, int | None]:
+def with_positive_inertia(model: BaseModel, parameters: Array, q: Array, previous: Array) -> tuple[Array, int | None]:
     """Parameters with M(q) positive definite at the configurations q (K, n), and the joint that was worst, if any was.
 
-    M is looked at in units of each joint's inertia J (n,): where its smallest eigenvalue is below the margin, every
-    joint is given the same share of its J, just enough.
+    Where M is not positive definite, it is looked at in units of each joint's inertia J (at least 1e-3 of the `previous` one)
+    and the joints that move in its lowest direction are given inertia, in proportion, until the margin is reached.
     """
     samples = q[:: max(1, q.shape[0] // _SAMPLES)]
+    if np.linalg.eigvalsh(model.inertia_matrix(samples, parameters)).min() > 0:
+        return parameters, None
+    inertia = largest_inertias(model, parameters, previous)
     unit = np.sqrt(np.outer(inertia, inertia))
     directions, worst = inertia_directions(model), None
     for _ in range(_ROUNDS):
         values, vectors = np.linalg.eigh(model.inertia_matrix(samples, parameters) / unit)
         least = int(values[:, 0].argmin())
         lacks = MARGIN - float(values[least, 0])
-        if (worst is None and values[least, 0] > 0) or lacks <= 1e-9:
-            return parameters, worst
+        if lacks <= 1e-9:
+            break
         worst = int(np.abs(vectors[least, :, 0]).argmax()) if worst is None else worst
         share = vectors[least, :, 0] ** 2
         parameters = parameters + lacks / (share @ share) * (share * inertia) @ directions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.guards import with_positive_friction, with_positive_inertia
 from didim.identification.initial import Start
-from didim.identification.least_squares import Solution, estimate
+from didim.identification.least_squares import estimate
 from didim.identification.path import Path
+from didim.identification.point import Point, gains_of
 from didim.identification.record import joint_label, record_notes
-from didim.identification.system import LinearSystem
 from didim.identification.verdict import judged, lacking, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
@@ -39,23 +39,8 @@ HALVINGS = 8
 RISE = 1.2
 """A step may raise the weighted torque error by this factor."""
 
-SCALE = 50.0
-"""Changes are measured against |chi_i| or this many sigma_i, whichever is larger: many parameters start at zero."""
-
 FLOOR = 1e-9
 """Residual below which nothing is left to explain."""
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """An accepted iterate."""
-
-    parameters: Array
-    simulated: Simulated
-    loop: Controller
-    system: LinearSystem
-    solution: Solution
-    inertia: Array
 
 
 class Search:
@@ -117,18 +102,17 @@ class Search:
     def _step(self, point: Point) -> Point | str:
         """Solve (48) and go there, guarded; or why no step is possible."""
         proposed, held = with_positive_friction(self.model, point.system, point.solution)
-        target = self.path.extrapolated(point.parameters, proposed, _scale(point)) if self.settings.accelerate else proposed
+        target = self.path.extrapolated(point.parameters, proposed, point.scale) if self.settings.accelerate else proposed
         guards = [f"friction {', '.join(held)} held at zero"] if held else []
         q = np.vstack([self.closed.probes, *(motion.q for motion in point.simulated.motions)])
-        J = largest_inertias(self.model, target, point.inertia)
-        target, worst = with_positive_inertia(self.model, target, q, J)
+        target, worst = with_positive_inertia(self.model, target, q, point.inertia)
         if worst is not None:
             guards.append(f"inertia brought back, {joint_label(self.model, worst)}")
-        weights, share, reason = _weights_by_joint(point), 1.0, ""
+        weights, share, reason = point.joint_weights, 1.0, ""
         limit = RISE * min(np.linalg.norm(weights * errors) for errors in (point.simulated.errors, self.best.simulated.errors))
         for _ in range(HALVINGS + 1):
             parameters = point.parameters + share * (target - point.parameters)
-            J = largest_inertias(self.model, parameters, point.inertia)
+            J = self._inertias(parameters, point.inertia)
             loop = self._retuned(J)
             simulated = self.closed.simulate(self.model, parameters, loop)
             if isinstance(simulated, str):
@@ -149,14 +133,12 @@ class Search:
         simulated = self.closed.compared(simulated.motions)
         system = self.closed.system(self.model, simulated)
         now = time.perf_counter()
-        g = np.diag(loop.drive(self.model))
-        gains = loop.gains(self.model.robot.n, np.where(g != 0, g, 1.0), J)
         self.history.append(
             Iteration(
                 parameters,
                 simulated.residual,
                 simulated.by_joint,
-                {name: getattr(gains, name) for name in ("kp", "kv", "ki", "kiv") if np.any(getattr(gains, name))},
+                gains_of(loop, self.model, J),
                 share,
                 guards,
                 self.closed.to_reference(simulated),
@@ -179,8 +161,16 @@ class Search:
             left = min(left, float(np.sqrt(np.mean(simulated.by_joint**2))))
             system = self.closed.system(self.model, simulated)
             parameters, _ = with_positive_friction(self.model, system, estimate(system, self.settings.weights))
-            J = largest_inertias(self.model, parameters, J)
+            J = self._inertias(parameters, J)
         return left
+
+    def _inertias(self, parameters: Array, previous: Array) -> Array:
+        """J (n,) of (51) that the loop is retuned for; the previous ones where its gains do not follow."""
+        return (
+            largest_inertias(self.model, parameters, previous)
+            if self.settings.controller.by_poles or self.settings.updates
+            else previous
+        )
 
     def _retuned(self, J: Array, factor: float = 1.0) -> Controller:
         """The loop with the gains for inertias J (59), or the controller's own; at a multiple of its bandwidth."""
@@ -198,7 +188,7 @@ class Search:
         target, _ = with_positive_friction(self.model, point.system, point.solution)
         old, new = (np.linalg.norm(point.system.residual(values)) for values in (point.parameters, target))
         quiet = abs(new - old) <= self.settings.tol_residual * old or point.simulated.residual < FLOOR
-        return bool(quiet and np.max(np.abs(target - point.parameters) / _scale(point)) <= self.settings.tol_parameters)
+        return bool(quiet and np.max(np.abs(target - point.parameters) / point.scale) <= self.settings.tol_parameters)
 
     def _recipe(self) -> Recipe:
         return Recipe("simulated", self.settings.selection, transient=self.closed.transient, start=self.settings.start)
@@ -244,21 +234,3 @@ class Search:
             notes=record_notes(self.closed.records),
             provenance=self.provenance,
         )
-
-
-def _scale(point: Point) -> Array:
-    """(b,) size of each parameter: its value, or a number of sigma where it is not told from zero."""
-    scale = np.maximum(np.abs(point.parameters), SCALE * np.sqrt(np.diag(point.solution.inverse) * _variance(point)))
-    return np.where(scale > 0, scale, 1.0)
-
-
-def _variance(point: Point) -> float:
-    """sigma_rho^2 of (17), on weighted rows."""
-    rho = point.solution.weights * point.system.residual(point.parameters)
-    return float(rho @ rho) / max(rho.size - point.solution.rank, 1)
-
-
-def _weights_by_joint(point: Point) -> Array:
-    """(n,) mean weight of each joint's rows."""
-    system = point.system
-    return np.array([np.mean(w) if (w := point.solution.weights[system.joint == j]).size else 0.0 for j in range(system.n)])
