@@ -60,7 +60,19 @@ def sticking() -> None:
     figure.savefig(IMAGES / "sticking.png", dpi=110)
 
 
+def demo() -> None:
+    """Measured and estimated torques after DIDIM, as `didim demo` draws them."""
+    from didim.demo import demo as run
+    from didim.report.pictures import new_axes, torques
+
+    shown, axes = run(), new_axes(2, 1)
+    for j in range(2):
+        torques(shown.didim, shown.runs.usual, j, axes[j, 0], between=(10.0, 40.0))
+    axes[0, 0].figure.savefig(IMAGES / "demo.png", dpi=100)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     torque_shares()
     sticking()
+    demo()

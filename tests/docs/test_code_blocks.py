@@ -42,7 +42,8 @@ def test_toml_blocks_are_robots(page, tmp_path):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
-def test_shell_blocks_name_what_exists(page, capsys):
+def test_shell_blocks_name_what_exists(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for line in "".join(blocks(page, "sh")).splitlines():
         command, *arguments = shlex.split(line)

@@ -1,0 +1,87 @@
+"""`didim demo` and `didim paper` as a person types them."""
+
+from __future__ import annotations
+
+import pytest
+
+from didim.cli import main
+from didim.paper.claims import claims
+from didim.paper.experiments import PaperExperiments
+from didim.paper.figures import FIGURES, draw, figure_files
+from didim.paper.tables import TABLES, table
+
+
+@pytest.fixture(autouse=True)
+def in_tmp(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def runs() -> PaperExperiments:
+    return PaperExperiments()
+
+
+def test_demo_prints_both_methods_and_draws(capsys, tmp_path):
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    for piece in ("IDIM: torque and position", "DIDIM: torque only", "ZZ1R", "residual", "converged after"):
+        assert piece in out
+    assert (tmp_path / "didim-demo.png").stat().st_size > 20_000
+    assert main(["demo"]) == 0, "our own picture may be drawn again"
+
+
+def test_demo_does_not_write_over_a_file_of_the_users(capsys, tmp_path):
+    (tmp_path / "mine.png").write_text("holiday")
+    assert main(["demo", "--picture", "mine.png"]) == 2
+    assert "mine.png exists already" in capsys.readouterr().err
+    assert (tmp_path / "mine.png").read_text() == "holiday"
+
+
+def test_one_table(capsys, tmp_path):
+    assert main(["paper", "--table", "3"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("TABLE 3")
+    assert "joint 2 printed" in out
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", "12"], "Tables 1 to 9, not 12"),
+        (["--seed", "-1"], "must not be negative"),
+        (["--table", "x"], "invalid int value"),
+    ],
+)
+def test_wrong_options_are_one_line(capsys, arguments, message):
+    try:
+        status = main(["paper", *arguments])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", TABLES)
+def test_every_table_has_printed_and_own_numbers(runs, number):
+    text = table(runs, number)
+    assert text.startswith(f"TABLE {number}:")
+    assert "printed" in text
+    assert "here" in text
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_every_figure_is_drawn(runs, number, tmp_path):
+    file = draw(runs, number, figure_files(tmp_path / "figures")[number])
+    assert file.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_claims_are_judged(runs):
+    """What holds here, and that half the bandwidth does not: a claim that all hold would be a test that cannot fail."""
+    found = {(claim.section, claim.text): claim.holds for claim in claims(runs)}
+    fails = sorted(section for (section, _), holds in found.items() if not holds)
+    assert fails == ["VI.B", "VI.E"]
+    assert len(found) == 11
