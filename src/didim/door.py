@@ -113,6 +113,8 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
 
 
 def _numeric(value: ArrayLike, name: str) -> Array:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(f"{name} has masked values; fill or drop them.")
     try:
         array = np.asarray(value)
     except ValueError:

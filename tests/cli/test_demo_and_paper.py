@@ -35,6 +35,8 @@ def test_demo_does_not_write_over_a_file_of_the_users(capsys, tmp_path):
     assert main(["demo", "--picture", "mine.png"]) == 2
     assert "mine.png exists already" in capsys.readouterr().err
     assert (tmp_path / "mine.png").read_text() == "holiday"
+    assert main(["demo", "--picture", "mine.xyz"]) == 2
+    assert "written as .png" in capsys.readouterr().err
 
 
 def test_one_table(capsys, tmp_path):

@@ -119,7 +119,88 @@ def test_a_standing_robot_is_unexcited_not_a_crash():
     assert is_clean(found)
 
 
+def test_time_in_milliseconds_is_doubted():
+    experiment, _ = scara_record()
+    t = np.asarray(experiment.t)
+    slow = didim.Experiment(1e5 * t, experiment.tau, experiment.q_ref.sample(t)[0])
+    with pytest.raises(didim.InputError, match="Is t in seconds"):
+        didim.identify(model(), slow, didim.DIDIM(controller=loop(rate=200.0)))
+
+
+def test_a_two_valued_reference_moves():
+    scara = model()
+    t = np.arange(6000) / 200.0
+    steps = np.column_stack([np.where((t // 1.5) % 2 > 0, 0.5, -0.5), np.where((t // 1.1) % 2 > 0, 0.7, -0.7)])
+    course = didim.Reference(t, steps, interpolation="held")
+    experiment, _ = didim.virtual_experiment(scara, scara.nominal, loop(), course, rate=200)
+    found = didim.identify(scara, experiment, didim.DIDIM(controller=loop()))
+    assert found.status == "converged"
+    assert np.abs(found.values / scara.base.nominal - 1).max() < 1e-3
+
+
+def test_a_wrong_sign_of_the_torque_is_noticed_by_idim():
+    experiment, _ = scara_record()
+    found = didim.identify(model(), replace(experiment, tau=-np.asarray(experiment.tau)), didim.IDIM())
+    assert "no machine has these parameters" in found.summary()
+
+
+def test_little_explained_is_noticed_by_idim():
+    experiment, _ = scara_record()
+    found = didim.identify(model(), replace(experiment, tau=np.asarray(experiment.tau)[:, ::-1]), didim.IDIM())
+    assert "left unexplained" in found.summary()
+
+
+def test_a_missing_effect_is_noticed_by_didim():
+    experiment, _ = scara_record(noise=0.001, share=1.0)
+    frictionless = didim.DynamicModel(didim.load_robot("scara"), ["rotor", "viscous"])
+    found = didim.identify(frictionless, experiment, didim.DIDIM(controller=loop()))
+    assert found.status == "diverged" or "More is unexplained than noise" in found.summary()
+
+
+def test_a_quantised_torque_does_not_accuse_the_loop():
+    experiment, truth = scara_record()
+    tau = 0.05 * np.round(truth.motion.tau / 0.05)
+    found = didim.identify(model(), replace(experiment, tau=tau), didim.DIDIM(controller=loop()))
+    assert found.status == "converged"
+
+
+def test_an_exact_model_without_friction_converges():
+    pendulum = model("double_pendulum", ())
+    controller = didim.PD(natural_frequency=[20.0, 30.0])
+    course = didim.Fourier.random(pendulum.robot, 1, period=8.0)
+    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, controller, course)
+    found = didim.identify(pendulum, experiment, didim.DIDIM(controller=controller))
+    assert found.status == "converged"
+    assert np.allclose(found.values, pendulum.base.nominal, atol=1e-7)
+
+
+@pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
+def test_validation_of_the_record_itself_is_the_residual(rate):
+    """The reference is read alike: held, linear where the log is slower than the law."""
+    controller = loop(rate=200.0)
+    scara = model()
+    course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
+    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=rate, noise=0.02)
+    t = np.asarray(experiment.t)
+    array = replace(experiment, q_ref=course.sample(t)[0])
+    found = didim.identify(scara, array, didim.DIDIM(controller=controller, decimation=5))
+    assert found.validate(array).residual == pytest.approx(found.residual, rel=1e-6)
+
+
+def test_rows_at_rest_do_not_count():
+    experiment, _ = scara_record(noise=0.05)
+    found = didim.identify(model(), experiment, didim.DIDIM(controller=loop(), rest_velocity=0.05))
+    assert found.history[-1].residual == pytest.approx(found.residual, rel=1e-6)
+    assert found.rows < didim.identify(model(), experiment, didim.DIDIM(controller=loop())).rows
+
+
 WRONG = [
+    (lambda: didim.DIDIM(controller=loop(), start="x"), "start must be None"),
+    (lambda: didim.DIDIM(controller=loop(), start=(1, 2, 3)), "start must be None"),
+    (lambda: didim.DIDIM(controller=loop(), accelerate="no"), "accelerate must be"),
+    (lambda: didim.DIDIM(controller=loop(), initial=[[1], [2, 3]]), "initial must be one of"),
+    (lambda: didim.DIDIM(controller=loop(), gain_update=np.array([1, 2])), "gain_update must be"),
+    (lambda: didim.IDIM(rest_velocity=-1), "rest_velocity must be"),
     (lambda: didim.DIDIM(controller="pd"), "controller must be a loop"),
     (lambda: didim.DIDIM(controller=loop(), initial="nominl"), "did you mean 'nominal'"),
     (lambda: didim.DIDIM(controller=loop(), initial=3.0), "initial must be one of"),
@@ -155,5 +236,12 @@ def test_wrong_arguments_are_named():
         didim.identify(model("emps"), experiment, didim.IDIM())
     with pytest.raises(didim.InputError, match="initial must hold 8 values"):
         didim.identify(model(), experiment, didim.DIDIM(controller=loop(), initial=[1.0, 2.0]))
+    for method in (didim.IDIM(decimation=10**9), didim.IDIM(decimation=100_000), didim.IDIM(cutoff=1e-9)):
+        with pytest.raises(didim.InputError, match="too short"):
+            didim.identify(model(), experiment, method)
+    with pytest.raises(didim.InputError, match="experiment must be a"):
+        didim.identify(model(), experiment, didim.IDIM()).predict(None)
+    with pytest.raises(didim.InputError, match="is zero throughout"):
+        didim.identify(model(), experiment, didim.IDIM()).validate(replace(experiment, tau=0 * np.asarray(experiment.tau)))
     with pytest.raises(didim.InputError, match="cutoff must lie between 0 and 100 Hz"):
         didim.identify(model(), experiment, didim.IDIM(cutoff=150.0))

@@ -125,3 +125,41 @@ def test_weights_scale_the_solution_rows():
     s = system()
     w = np.random.default_rng(0).uniform(0.5, 2.0, s.y.size)
     assert np.allclose(solve(s, w).values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0])
+
+
+def test_a_joint_with_few_equations_does_not_rule():
+    """It would fit itself, and its weight would be that of an exact measurement."""
+    rng = np.random.default_rng(0)
+    W, joint = rng.standard_normal((130, 30)), np.repeat([0, 1], [25, 105])
+    y = W @ np.ones(30) + 0.1 * rng.standard_normal(130)
+    few = LinearSystem(W, y, joint, 0 * joint, np.arange(130), tuple(map(str, range(30))), 2, np.ones(1))
+    assert np.all(joint_deviations(few) > 0.03)
+
+
+@pytest.mark.parametrize("outliers", [False, True])
+def test_sigma_of_irls_is_its_spread(outliers):
+    found, told = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        s = system(noise=(1.0, 1.0), rows=200, seed=seed)
+        y = s.y + outliers * 10 * rng.standard_normal(s.y.size) * (rng.uniform(size=s.y.size) < 0.1)
+        s = LinearSystem(s.W, y, s.joint, s.series, s.index, s.names, s.n, s.correlation)
+        solution = estimate(s, "irls")
+        found.append(solution.values)
+        told.append(np.sqrt(np.diag(statistics(s, solution).covariance)))
+    assert np.allclose(np.mean(told, axis=0), np.std(found, axis=0), rtol=0.15)
+
+
+def test_bounded_friction_respects_what_cannot_be_told_apart():
+    from didim.identification.guards import with_positive_friction
+    from support.virtual import model
+
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((400, 8))
+    W[:, 3] = W[:, 0] * (1 + 1e-11 * rng.standard_normal(400))
+    y = W @ np.array([1.0, -1.0, 1, 1, 1, 1, 1, 1]) + 0.1 * rng.standard_normal(400)
+    joint = np.repeat([0, 1], 200)
+    s = LinearSystem(W, y, joint, 0 * joint, np.tile(np.arange(200), 2), model().base.parameter_names, 2, np.ones(1))
+    values, held = with_positive_friction(model().base, s, estimate(s, "ols"))
+    assert "Fv1" in held
+    assert np.abs(values).max() < 10

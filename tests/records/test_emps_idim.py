@@ -65,6 +65,6 @@ def test_didim_finds_the_mass_without_the_position(experiment, mass):
 def test_wrong_gains_are_noticed(experiment):
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous", "coulomb", "offset"])
     loop = didim.PD(kp=80.09, kv=121.7, drive_gain=GAIN, rate=1000, saturation=10, velocity="mean_difference")
-    found = didim.identify(model, experiment, didim.DIDIM(controller=loop, decimation=10))
+    found = didim.identify(model, experiment, didim.DIDIM(controller=loop, decimation=10, initial=[50.0, 0.0, 0.0, 0.0]))
     assert found.status == "diverged"
     assert "2 times the assumed bandwidth" in found.message

@@ -149,7 +149,35 @@ def test_broken_files_are_named(estimates, tmp_path):
         didim.load_estimate(path)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("gains", "x"),
+        ("names", [1]),
+        ("names", []),
+        ("residual", "x"),
+        ("freedom", {}),
+        ("message", None),
+        ("status", 3),
+        ("model", {}),
+    ],
+)
+def test_tampered_files_are_named(estimates, tmp_path, field, value):
+    path = estimates[0]["IDIM"].save(tmp_path / "a.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(didim.InputError, match="is damaged"):
+        didim.load_estimate(path)
+
+
+def test_a_folder_in_the_way_leaves_nothing_behind(estimates, tmp_path):
+    (tmp_path / "a.json").mkdir()
+    with pytest.raises(didim.InputError, match="it is a folder"):
+        estimates[0]["IDIM"].save(tmp_path / "a.json", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
 LOOPS = [
+    didim.PD(kp=1.0, kv=2.0, saturation=[np.inf, 1000.0]),
     didim.PD.parallel(Kp=20.0, Kd=0.6),
     didim.PID(natural_frequency=[20.0, 50.0], integral_time=0.5),
     didim.Cascade(kp=3.0, kv=4.0, kiv=5.0, rate=500, delay=1, saturation=[9.0, 8.0]),

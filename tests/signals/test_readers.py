@@ -93,6 +93,11 @@ BROKEN = {
     "gain.csv": ("t,v\n0,1\n1,2\n", {"columns": {"t": "t", "control": "v"}}, "control needs drive_gain"),
     "back.csv": ("t,tau1\n0,1\n2,2\n1,3\n", {}, "must rise"),
     "hole.csv": ("t,tau1\n0,1\n1,nan\n", {}, "must be finite"),
+    "gap.csv": ("t,tau1,tau3\n0,1,2\n1,2,3\n", {}, "are not numbered 1, 2"),
+    "both.csv": ("t,tau1,tau_1\n0,1,2\n1,2,3\n", {}, "are not numbered 1, 2"),
+    "type.csv": ("t,tau1\n0,1\n1,2\n", {"columns": {"t": "t", "tau": 3.5}}, "must be a name, a number or a list"),
+    "none.csv": ("t,tau1\n0,1\n1,2\n", {"columns": {"t": "t", "tau": []}}, "must be a name, a number or a list"),
+    "drive.csv": ("t,v\n0,1\n1,2\n", {"columns": {"t": "t", "control": "v"}, "drive_gain": "a"}, "drive_gain must be"),
     "bad.mat": ("no mat", {}, "not a MAT file"),
     "bad.npz": ("no npz", {}, "bad.npz"),
     "bad.csv.gz": ("no gzip", {}, "cannot be read"),
@@ -111,5 +116,18 @@ def test_broken_files_are_one_clear_line(tmp_path, name):
 
 def test_a_pickle_in_an_npz_is_not_opened(tmp_path):
     np.savez(tmp_path / "a.npz", t=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(didim.InputError, match="allow_pickle"):
+    with pytest.raises(didim.InputError, match="nothing in it is executed"):
         didim.load_experiment(tmp_path / "a.npz")
+
+
+def test_odd_paths_and_arrays_are_named(tmp_path):
+    np.save(tmp_path / "a.npy", T)
+    (tmp_path / "a.npy").rename(tmp_path / "a.npz")
+    with pytest.raises(didim.InputError, match="is no NPZ file"):
+        didim.load_experiment(tmp_path / "a.npz")
+    with pytest.raises(didim.InputError):
+        didim.load_experiment("x" * 5000 + ".csv")
+    with pytest.raises(didim.InputError, match="masked values"):
+        didim.Experiment(T, np.ma.array(T, mask=T > 0.3), None)
+    with pytest.raises(didim.InputError, match="notes a list of texts"):
+        didim.Experiment(T, T, None, notes=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,9 @@ Array = NDArray[np.float64]
 
 LONGEST_SHARE = 0.3
 """Of a record that a transient found by itself may take."""
+
+MOST_SUBSTEPS = 60
+"""Steps per sample beyond which an iterate counts as failed: its inertia is next to nothing."""
 
 _PROBES = 7
 """Configurations along the reference at which the loop is linearised."""
@@ -71,7 +75,8 @@ class ClosedLoop:
         start: tuple[ArrayLike, ArrayLike] | str | None,
         interpolation: str,
     ) -> None:
-        self.records, self.selection, self.start = list(records), selection, start
+        self.records, self.selection, self.start, self.interpolation = list(records), selection, start, interpolation
+        self.notes: list[str] = []
         self.courses = [_course(record, interpolation) for record in records]
         self.grows = transient is None
         self.transient = 0.0
@@ -104,14 +109,27 @@ class ClosedLoop:
         if not self.grows:
             return
         longest = LONGEST_SHARE * min(end - start for start, end in map(_ends, self.records))
-        self.cut(min(transient_of(model, parameters, loop, self.probes), longest))
+        wanted = transient_of(model, parameters, loop, self.probes)
+        if wanted > longest and not self.notes:
+            self.notes.append(
+                f"The loop needs {wanted:.3g} s to forget its initial state, but only {longest:.3g} s of the record were cut: "
+                "a longer record would be safer."
+            )
+        self.cut(min(wanted, longest))
 
     def simulate(self, model: TorqueModel, parameters: Array, loop: Controller) -> Simulated | str:
         """The records simulated in the loop, or what went wrong."""
 
         def run(k: int) -> Motion:
             return simulate(
-                model, parameters, loop, t=self.records[k].t, q_ref=self.courses[k], initial=self.start, check=False
+                model,
+                parameters,
+                loop,
+                t=self.records[k].t,
+                q_ref=self.courses[k],
+                initial=self.start,
+                check=False,
+                most_substeps=MOST_SUBSTEPS,
             )
 
         try:
@@ -133,8 +151,9 @@ class ClosedLoop:
         errors, sizes = np.zeros(n), np.zeros(n)
         for record, motion, window in zip(self.records, motions, self.windows, strict=True):
             reduced = self.selection.columns(window, np.hstack([np.asarray(record.tau), motion.tau]))
-            errors += np.sum((reduced[:, :n] - reduced[:, n:]) ** 2, axis=0)
-            sizes += np.sum(reduced[:, :n] ** 2, axis=0)
+            used = self.selection.moving(motion.dq, window)
+            errors += np.sum(np.where(used, reduced[:, :n] - reduced[:, n:], 0.0) ** 2, axis=0)
+            sizes += np.sum(np.where(used, reduced[:, :n], 0.0) ** 2, axis=0)
         return Simulated(motions, np.sqrt(errors), np.sqrt(sizes))
 
     def system(self, model: BaseModel, simulated: Simulated) -> LinearSystem:
@@ -143,7 +162,7 @@ class ClosedLoop:
         for k, (record, motion) in enumerate(zip(self.records, simulated.motions, strict=True)):
             slip = motion.slip if motion.slip.shape[1] == len(model.contacts) else None
             states = States(motion.q, motion.dq, motion.ddq, slip)
-            systems.append(observe(model, states, motion.t, np.asarray(record.tau), self.selection, self.windows[k], k))
+            systems.append(observe(model, states, np.asarray(record.tau), self.selection, self.windows[k], k))
         return stack(systems)
 
     def to_reference(self, simulated: Simulated) -> Distance:
@@ -156,13 +175,16 @@ class ClosedLoop:
         """Distance to the measured motion, filtered and differentiated; None where positions were not measured."""
         if any(record.q is None for record in self.records):
             return None
-        if not hasattr(self, "_measured"):
-            rates = [1.0 / period_of(np.asarray(record.t)) for record in self.records]
-            self._measured = [
-                estimated_motion(np.asarray(record.q), rate, _MEASURED_CUTOFF * rate)
-                for record, rate in zip(self.records, rates, strict=True)
-            ]
         return self._distance(simulated, self._measured)
+
+    @cached_property
+    def _measured(self) -> list[tuple[Array, Array, Array]]:
+        """q, dq, ddq of each record, from its measured positions."""
+        rates = [1.0 / period_of(np.asarray(record.t)) for record in self.records]
+        return [
+            estimated_motion(np.asarray(record.q), rate, _MEASURED_CUTOFF * rate)
+            for record, rate in zip(self.records, rates, strict=True)
+        ]
 
     def _distance(self, simulated: Simulated, others: Sequence[tuple[Array, Array, Array]]) -> Distance:
         ours: list[list[Array]] = [[], [], []]

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from didim.control.law import Controller
 from didim.door import real, whole
 from didim.dynamics.model import BaseModel
-from didim.errors import InputError
+from didim.errors import InputError, shortened
 from didim.identification.closed_loop import ClosedLoop
 from didim.identification.initial import check_initial, start_of
 from didim.identification.iteration import Progress, Search
@@ -27,7 +27,8 @@ from didim.signals.experiment import Experiment
 from didim.signals.resample import period_of
 from didim.signals.rows import Selection
 
-Array = NDArray[np.float64]
+MOST_STEPS = 5e6
+"""Samples of the control loop in one record, beyond which something is wrong with its clock."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -70,11 +71,25 @@ class DIDIM:
         for name in ("tol_residual", "tol_parameters"):
             object.__setattr__(self, name, real(getattr(self, name), f"DIDIM: {name}", above=0.0))
         object.__setattr__(self, "max_iterations", whole(self.max_iterations, "DIDIM: max_iterations", least=1))
-        if self.gain_update not in (None, True, False):
+        if self.gain_update is not None and not isinstance(self.gain_update, bool):
             raise InputError(f"DIDIM: gain_update must be True, False or None, found {self.gain_update!r}.")
         if self.gain_update and not self.controller.by_poles and self.controller.inertia is None:
             raise InputError("DIDIM: gain_update of a loop given by its gains needs the inertia that they were tuned for.")
+        if not isinstance(self.accelerate, bool):
+            raise InputError(f"DIDIM: accelerate must be True or False, found {shortened(self.accelerate)}.")
+        self._check_start()
         _ = self.selection
+
+    def _check_start(self) -> None:
+        if self.start is None or (isinstance(self.start, str) and self.start == "tracking"):
+            return
+        try:
+            q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in self.start)
+        except (TypeError, ValueError):
+            raise InputError(
+                f'DIDIM: start must be None, "tracking" or a pair (q, dq) at the first sample, found {shortened(self.start)}.'
+            ) from None
+        object.__setattr__(self, "start", (q, dq))
 
     @property
     def selection(self) -> Selection:
@@ -89,8 +104,20 @@ class DIDIM:
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
         records = prepared(model, experiments, self._interpolation(experiments))
+        self._refuse_endless(records)
         loop = ClosedLoop(records, self.selection, self.transient, self.start, self._interpolation(experiments))
         return Search(self, model, loop, provenance(self, experiments)).run(start_of(model, self.initial), progress)
+
+    def _refuse_endless(self, records: Sequence[Experiment]) -> None:
+        """A log in milliseconds would be simulated for a thousand times as long."""
+        for record in records:
+            t = np.asarray(record.t)
+            steps = (t[-1] - t[0]) * (self.controller.rate or 1.0 / max(period_of(t), 1e-3))
+            if steps > MOST_STEPS:
+                raise InputError(
+                    f"Experiment {record.name!r} lasts {t[-1] - t[0]:.4g} s, {steps:.2g} samples of the control loop. "
+                    "Is t in seconds? If it is, split the record."
+                )
 
     def _interpolation(self, experiments: Sequence[Experiment]) -> str:
         """Of references on t: cubic for continuous laws; held for sampled ones, linear where the log is slower than the law."""

@@ -1,7 +1,7 @@
 """Guards of an iteration: friction that is not negative, inertia matrices that are positive definite.
 
 A least squares step knows nothing of mechanics. What it proposes is brought back to the nearest parameters that a machine could
-have: friction bounded by zero, just enough inertia added. What still fails is shortened (`didim.py`).
+have: friction bounded by zero, just enough inertia added. What still fails is shortened (`iteration.py`).
 """
 
 from __future__ import annotations
@@ -40,15 +40,25 @@ def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Sol
     bounded = friction_columns(model)
     if not np.any(solution.values[bounded] < 0):
         return solution.values, ()
-    W = system.W * solution.weights[:, None]
+    W = system.W * solution.row_weights[:, None]
     scale = np.linalg.norm(W, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     Q, R = linalg.qr(W / scale, mode="economic", check_finite=False)
     lower = np.where(bounded, 0.0, -np.inf)
-    found = lsq_linear(R, Q.T @ (system.y * solution.weights), bounds=(lower, np.inf), method="bvls", lsq_solver="exact")
+    z = Q.T @ (system.y * solution.row_weights)
+    if solution.rank < R.shape[1]:  # what W does not see stays where least squares left it
+        singular, right = linalg.svd(R, check_finite=False)[1:]
+        blind = singular[0] * right[solution.rank :]
+        R, z = np.vstack([R, blind]), np.concatenate([z, blind @ (scale * solution.values)])
+    found = lsq_linear(R, z, bounds=(lower, np.inf), method="bvls", lsq_solver="exact")
     values = np.where(bounded, np.maximum(found.x, 0.0), found.x) / scale
     held = bounded & (values <= 1e-12 * np.abs(solution.values).max())
     return np.where(held, 0.0, values), tuple(name for name, is_held in zip(system.names, held, strict=True) if is_held)
+
+
+def without_negative_friction(model: BaseModel, parameters: Array) -> Array:
+    """The parameters (b,), friction at least zero."""
+    return np.where(friction_columns(model), np.maximum(parameters, 0.0), parameters)
 
 
 def inertia_directions(model: BaseModel) -> Array:

@@ -16,13 +16,13 @@ from didim.identification.essential import essential
 from didim.identification.least_squares import Solution, check_weights, estimate, solve
 from didim.identification.record import prepared, record_notes
 from didim.identification.system import LinearSystem, observe, stack
-from didim.identification.verdict import unexcited
+from didim.identification.verdict import implausible, unexcited
 from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
-from didim.signals.states import measured_states, reference_states
+from didim.signals.states import measured_states, reference_states, still_joints
 
 STATES = ("measured", "reference")
 
@@ -70,18 +70,19 @@ class IDIM:
         del progress
         records = prepared(model, experiments)
         system = stack([self._observe(model, record, k) for k, record in enumerate(records)])
-        solution = estimate(system, self.weights)
+        full = solution = estimate(system, self.weights)
         chosen, notes = system, list(record_notes(records))
         removed: tuple[str, ...] = ()
         if self.essential:
-            found = essential(system, solution.weights)
+            found = essential(system, solution.row_weights)
             chosen, removed = system.only(found.kept), found.removed
-            solution = solve(chosen, solution.weights)
+            solution = solve(chosen, solution.row_weights)
             notes.append(
-                f"{len(removed)} of {len(system.names)} parameters are not essential and were set to zero; the residual rose "
+                f"{len(removed)} of {len(system.names)} parameters are not essential and were set to zero; the residual went "
                 f"from {100 * found.residual_before:.4g} % to {100 * found.residual_after:.4g} %."
             )
-        status, message = self._verdict(model, records, solution, chosen)
+        status, message = self._verdict(model, records, full, system)
+        notes += implausible(model, chosen, solution)
         return assembled(
             model,
             "IDIM",
@@ -101,13 +102,16 @@ class IDIM:
         t = np.asarray(record.t)
         window = self.recipe.selection.window(t)
         states = reference_states(record) if self.states == "reference" else measured_states(record, self.cutoff, self.order)
-        return observe(model, states, t, np.asarray(record.tau), self.recipe.selection, window, series)
+        return observe(model, states, np.asarray(record.tau), self.recipe.selection, window, series)
 
     def _verdict(
         self, model: BaseModel, records: Sequence[Experiment], solution: Solution, system: LinearSystem
     ) -> tuple[str, str]:
         """Status and message."""
-        moved = [r.reference().sample(r.t)[0] if self.states == "reference" else np.asarray(r.q) for r in records]
+        if self.states == "reference":
+            moved = [record.reference().sample(record.t)[0] for record in records]
+        else:
+            moved = [np.where(still_joints(q := np.asarray(record.q)), 0.0, q) for record in records]
         if (lacks := unexcited(model, system, solution, moved)) is not None:
             return "unexcited", lacks
         return "converged", f"One linear least squares solution ({self.weights.upper()})."

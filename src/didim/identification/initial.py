@@ -33,8 +33,15 @@ def check_initial(initial: object) -> None:
     """Refuse what can be no start."""
     if isinstance(initial, str) and initial not in NAMED:
         raise InputError(f"Unknown initial {initial!r}; {nearest(initial, NAMED)}")
-    if not isinstance(initial, str | Estimate) and np.ndim(initial) != 1:  # type: ignore[arg-type]
+    if not isinstance(initial, str | Estimate) and not _is_vector(initial):
         raise InputError(f"initial must be one of {', '.join(NAMED)}, an Estimate or a vector, found {shortened(initial)}.")
+
+
+def _is_vector(value: object) -> bool:
+    try:
+        return np.ndim(value) == 1  # type: ignore[arg-type]
+    except ValueError:
+        return False
 
 
 def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:

@@ -16,7 +16,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop, Simulated
-from didim.identification.guards import with_positive_friction, with_positive_inertia
+from didim.identification.guards import with_positive_friction, with_positive_inertia, without_negative_friction
 from didim.identification.initial import Start
 from didim.identification.least_squares import estimate
 from didim.identification.path import Path
@@ -71,13 +71,13 @@ class Search:
                 status, message = "diverged", f"Step {k}: {found}"
                 break
             point = found
-            if point.simulated.residual < self.best.simulated.residual:
+            if point.simulated.residual < self.best.simulated.residual or self.best.window != point.window:
                 self.best = point
             if self._is_free() and self._settled(point):
                 status, message = "converged", f"Torque error and parameters settled after {k} iterations."
                 break
             answer = None if progress is None else progress(k / self.settings.max_iterations)
-            if answer is not None and not answer:
+            if answer is not None and not np.all(answer):
                 message = f"Stopped on request after {k} iterations."
                 break
         if progress is not None:
@@ -85,7 +85,7 @@ class Search:
         return self._finished(point if status == "converged" else self.best, status, message)
 
     def _is_free(self) -> bool:
-        """Whether the last step was that of least squares: only then is its rest a fixed point."""
+        """Whether the last step was neither shortened nor brought back: only then is its rest a fixed point."""
         last = self.history[-1]
         return last.share == 1.0 and not any(guard.startswith("inertia") for guard in last.guards)
 
@@ -102,7 +102,9 @@ class Search:
     def _step(self, point: Point) -> Point | str:
         """Solve (48) and go there, guarded; or why no step is possible."""
         proposed, held = with_positive_friction(self.model, point.system, point.solution)
-        target = self.path.extrapolated(point.parameters, proposed, point.scale) if self.settings.accelerate else proposed
+        target = proposed
+        if self.settings.accelerate:
+            target = without_negative_friction(self.model, self.path.extrapolated(point.parameters, proposed, point.scale))
         guards = [f"friction {', '.join(held)} held at zero"] if held else []
         q = np.vstack([self.closed.probes, *(motion.q for motion in point.simulated.motions)])
         target, worst = with_positive_inertia(self.model, target, q, point.inertia)
@@ -147,7 +149,9 @@ class Search:
             )
         )
         self.clock = now
-        return Point(parameters, simulated, loop, system, estimate(system, self.settings.weights), J)
+        return Point(
+            parameters, simulated, loop, system, estimate(system, self.settings.weights), J, tuple(self.closed.windows)
+        )
 
     def _trial(self, point: Point, factor: float) -> float:
         """Residual, rms over the joints, after one step in a loop of another bandwidth; infinite where there is none."""
@@ -185,17 +189,25 @@ class Search:
         rho^k is the torque error of chi^k on its own simulation, rho^(k+1) what least squares (48) leaves of it there.
         Parameters are compared on a scale that those near zero have too.
         """
+        if point.simulated.residual < FLOOR:
+            return True
         target, _ = with_positive_friction(self.model, point.system, point.solution)
         old, new = (np.linalg.norm(point.system.residual(values)) for values in (point.parameters, target))
-        quiet = abs(new - old) <= self.settings.tol_residual * old or point.simulated.residual < FLOOR
+        quiet = abs(new - old) <= self.settings.tol_residual * old
         return bool(quiet and np.max(np.abs(target - point.parameters) / point.scale) <= self.settings.tol_parameters)
 
     def _recipe(self) -> Recipe:
-        return Recipe("simulated", self.settings.selection, transient=self.closed.transient, start=self.settings.start)
+        return Recipe(
+            "simulated",
+            self.settings.selection,
+            transient=self.closed.transient,
+            start=self.settings.start,
+            interpolation=self.closed.interpolation,
+        )
 
     def _finished(self, point: Point, status: str, message: str) -> Estimate:
         """The estimate at the last iterate, judged."""
-        status, message = judged(
+        status, message, doubts = judged(
             self.model,
             self.closed,
             point.simulated,
@@ -217,7 +229,7 @@ class Search:
             iterations=len(self.history) - 1,
             history=tuple(self.history),
             controller=point.loop,
-            notes=record_notes(self.closed.records),
+            notes=(*record_notes(self.closed.records), *self.closed.notes, *doubts),
             provenance=self.provenance,
         )
 

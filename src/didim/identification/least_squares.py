@@ -18,6 +18,9 @@ WEIGHTS = ("ols", "wls", "irls")
 RANK = 1e-8
 """A column that the others reproduce to this share of its length counts as dependent."""
 
+FEW = 10
+"""Degrees of freedom that a joint needs to judge its own error."""
+
 _HUBER = 1.345
 """Beyond so many standard deviations a row loses weight: 95 % efficiency on Gaussian noise."""
 
@@ -32,12 +35,24 @@ class Solution:
     values: Array
     """(b,)."""
     weights: Array
-    """(r,) by which the rows were multiplied."""
+    """(r,) one over the standard deviation of each row's error, as far as it is known beforehand."""
     inverse: Array
-    """(b, b) pseudo-inverse of W' W with weighted rows."""
+    """(b, b) pseudo-inverse of W' W with the rows multiplied by `weights`."""
     rank: int
     confounded: NDArray[np.bool_]
     """(b,) parameters that W does not tell apart."""
+    robust: Array | None = None
+    """(r,) by which outlying rows were further multiplied, between 0 and 1; None: none were."""
+
+    @property
+    def row_weights(self) -> Array:
+        """(r,) by which the rows were multiplied in all."""
+        return self.weights if self.robust is None else self.weights * self.robust
+
+    @property
+    def influence(self) -> Array | float:
+        """psi over the weighted residual, in Huber's covariance E[psi^2] / E[psi']^2 (W' W)^-1: 1 without robust weights."""
+        return 1.0 if self.robust is None else self.robust**2 / max(float(np.mean(self.robust > 1 - 1e-9)), 0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +96,20 @@ def solve(system: LinearSystem, weights: Array) -> Solution:
 def joint_deviations(system: LinearSystem) -> Array:
     """(n,) standard deviation of each joint's error, from least squares on its own equations (20).
 
-    One joint sees only some of the columns: the rank of its equations counts, not b.
+    One joint sees only some of the columns: the rank of its equations counts, not b. A joint with hardly more equations
+    than that takes its residual from ordinary least squares on all of them.
     """
-    deviation = np.zeros(system.n)
+    deviation, common = np.zeros(system.n), None
     for j in np.unique(system.joint):
         rows = system.joint == j
         W, y = system.W[rows], system.y[rows]
         f = _factor(W)
         rest = y - f.left[:, : f.rank] @ (f.left[:, : f.rank].T @ y)
-        deviation[j] = np.linalg.norm(rest) / np.sqrt(max(y.size - f.rank, 1))
+        if y.size - f.rank < FEW:  # it would fit itself: ask the equations of all joints
+            common = system.residual(solve(system, np.ones(system.y.size)).values) if common is None else common
+            deviation[j] = np.linalg.norm(common[rows]) / np.sqrt(y.size)
+        else:
+            deviation[j] = np.linalg.norm(rest) / np.sqrt(y.size - f.rank)
     return deviation
 
 
@@ -122,8 +142,9 @@ def check_weights(weights: object) -> None:
         raise InputError(f"Unknown weights {weights!r}; {nearest(str(weights), WEIGHTS)}")
 
 
-def _robust(system: LinearSystem, base: Array, solution: Solution) -> Solution:
+def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
     """Iteratively reweighted least squares with Huber's weight; the scale of each joint is its median absolute residual."""
+    solution = first
     for _ in range(50):
         before = solution.values
         rho = base * system.residual(before)
@@ -134,4 +155,4 @@ def _robust(system: LinearSystem, base: Array, solution: Solution) -> Solution:
         solution = solve(system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER))))
         if np.all(np.abs(solution.values - before) <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)):
             break
-    return solution
+    return Solution(solution.values, base, first.inverse, first.rank, first.confounded, solution.weights / base)

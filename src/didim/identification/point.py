@@ -34,6 +34,8 @@ class Point:
     """Of that system: chi^(k+1), unless a guard acts."""
     inertia: Array
     """(n,) J of (51)."""
+    window: tuple[tuple[int, int], ...]
+    """First and one past the last sample used, of each record."""
 
     @property
     def variance(self) -> float:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError
-from didim.results.prediction import check_joints
+from didim.results.prediction import check_joints, refuse_silent
 from didim.signals.experiment import Experiment
 from didim.signals.resample import regular
 
@@ -23,12 +20,7 @@ def prepared(model: TorqueModel, experiments: Sequence[Experiment], interpolatio
     found = []
     for experiment in experiments:
         check_joints(model, experiment)
-        silent = np.flatnonzero(np.abs(np.asarray(experiment.tau)).max(axis=0) == 0)
-        if silent.size:
-            raise InputError(
-                f"Experiment {experiment.name!r}: the torque of {joint_label(model, int(silent[0]))} is zero throughout. "
-                "Was it recorded, and is it in the right column?"
-            )
+        refuse_silent(model, experiment)
         found.append(regular(experiment, interpolation))
     return found
 

@@ -47,7 +47,7 @@ class Statistics:
 
 def statistics(system: LinearSystem, solution: Solution, parameters: Array | None = None) -> Statistics:
     """Statistics of `parameters` (default: the solution's own) on the system that they were found with."""
-    rho = solution.weights * system.residual(solution.values if parameters is None else parameters)
+    rho = solution.influence * solution.weights * system.residual(solution.values if parameters is None else parameters)
     freedom = max(rho.size - solution.rank, 1)
     variance = float(rho @ rho) / freedom
     middle, coloured = _middle(system, solution, rho)
@@ -78,7 +78,7 @@ def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array
     total, coloured = np.zeros((weighted.shape[1],) * 2), []
     for j in np.unique(system.joint):
         pieces = _pieces(system, j, weighted, rho)
-        leverage = sum(float(np.einsum("ri,ij,rj->", W, solution.inverse, W)) for W, _, _ in pieces)
+        leverage = sum(float(np.sum((W @ solution.inverse) * W)) for W, _, _ in pieces)
         count = sum(int(used.sum()) for _, _, used in pieces)
         variance = sum(float(e @ e) for _, e, _ in pieces) / max(count - leverage, 1.0)
         shape, is_coloured = _correlation(system, pieces, count)
@@ -135,10 +135,3 @@ def _toeplitz(W: Array, correlation: Array) -> Array:
         cross = W[:-lag].T @ W[lag:]
         total = total + correlation[lag] * (cross + cross.T)
     return np.asarray(total)
-
-
-def relative_sigma(values: Array, sigma: Array) -> Array:
-    """(19), percent; infinite where the value is zero and sigma is not."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = 100.0 * sigma / np.abs(values)
-    return np.where(sigma == 0, 0.0, np.where(values == 0, np.inf, share))

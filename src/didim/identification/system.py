@@ -54,7 +54,7 @@ def active_columns(model: TorqueModel) -> NDArray[np.bool_]:
 
 
 def observe(
-    model: TorqueModel, states: States, t: Array, tau: Array, selection: Selection, window: tuple[int, int], series: int = 0
+    model: TorqueModel, states: States, tau: Array, selection: Selection, window: tuple[int, int], series: int = 0
 ) -> LinearSystem:
     """The equations of one record: W of the motion and Y of the torque, filtered and decimated in parallel (10)-(13)."""
     n, p = model.robot.n, len(model.parameter_names)
@@ -68,10 +68,10 @@ def observe(
         return np.hstack([W.reshape(-1, n * p)[:, flat], tau[part]])
 
     reduced = selection.reduce(window, columns)
-    rows = selection.rows(t, states.dq, window)
+    moving = selection.moving(states.dq, window)
     W, y, joint, index = [], [], [], []
     for j in range(n):
-        used = np.flatnonzero(rows.moving[:, j])
+        used = np.flatnonzero(moving[:, j])
         block = np.zeros((used.size, p))
         block[:, active[j]] = reduced[used][:, np.flatnonzero(flat // p == j)]
         W.append(block)

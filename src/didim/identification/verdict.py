@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop, Simulated
+from didim.identification.guards import friction_columns
 from didim.identification.least_squares import Solution
 from didim.identification.record import joint_label
 from didim.identification.system import LinearSystem
-from didim.signals.states import still_joints
+from didim.signals.states import STILL
 
 Array = NDArray[np.float64]
 
@@ -50,7 +52,7 @@ def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motion
 
 def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
     """The joints that never move in any of the motions (N, n)."""
-    still = np.all([still_joints(q) for q in motions], axis=0)
+    still = np.all([np.ptp(q, axis=0) < STILL for q in motions], axis=0)
     return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
 
 
@@ -69,32 +71,72 @@ def judged(
     status: str,
     message: str,
     trial: Callable[[float], float],
-) -> tuple[str, str]:
-    """Status and message of an iteration's end, after a look at excitation and residual.
+) -> tuple[str, str, list[str]]:
+    """Status, message and doubts at the end of an iteration, after a look at excitation and residual.
 
     `trial(factor)` gives the residual, by joint and rms, that a loop of another bandwidth would leave.
     """
     if (lacks := unexcited(model, system, solution, closed.references)) is not None:
-        return "unexcited", f"{lacks} {message}"
+        return "unexcited", f"{lacks} {message}", []
     if status != "converged":
-        return status, f"{message} {_ADVICE}, or use stiffer loops; IDIM needs no loop, where positions were measured."
+        asked = "on request" in message
+        more = "" if asked else f" {_ADVICE}, or use stiffer loops; IDIM needs no loop, where positions were measured."
+        return status, message + more, []
     share, noise = simulated.by_joint, noise_shares(closed, simulated)
     j = int((share / np.maximum(noise, 1e-12)).argmax())
     left = f"{100 * share[j]:.3g} % of the torque of {joint_label(model, j)} is left, where noise is {100 * noise[j]:.2g} %"
     if share[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE):
-        return status, message
+        return status, message, []
     now = float(np.sqrt(np.mean(share**2)))
     better = {factor: trial(factor) for factor in FACTORS}
     best = min(better, key=lambda factor: better[factor])
     if better[best] < CLEARLY * now:
-        return "diverged", (
-            f"The iteration settled, but {left}, and a loop of {best:.2g} times the assumed bandwidth leaves less "
-            f"({100 * better[best]:.3g} % instead of {100 * now:.3g} %, rms over the joints): the assumed loop is not "
-            f"the robot's. {_ADVICE}."
+        return (
+            "diverged",
+            (
+                f"The iteration settled, but {left}, and a loop of {best:.2g} times the assumed bandwidth leaves less "
+                f"({100 * better[best]:.3g} % instead of {100 * now:.3g} %, rms over the joints): the assumed loop is not "
+                f"the robot's. {_ADVICE}."
+            ),
+            [],
         )
     if share[j] > SUSPECT:
-        return "diverged", f"The iteration settled, but the simulated loop does not reproduce the record: {left}. {_ADVICE}."
-    return status, message
+        return (
+            "diverged",
+            f"The iteration settled, but the simulated loop does not reproduce the record: {left}. {_ADVICE}.",
+            [],
+        )
+    return (
+        status,
+        message,
+        [f"More is unexplained than noise: {left}. The model may lack an effect (friction, offset), or the loop differs."],
+    )
+
+
+def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> list[str]:
+    """Notes on a least squares solution that no machine could have, or that explains little of the torque."""
+    notes, known = [], dict(zip(system.names, solution.values, strict=True))
+    beta = np.array([known.get(name, 0.0) for name in model.parameter_names])
+    J = largest_inertias(model, beta)
+    if np.any(J <= 0):
+        notes.append(
+            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no machine has these parameters. "
+            "Check sign and units of its torque and position."
+        )
+    rho = system.residual(solution.values)
+    sigma = np.sqrt(np.diag(solution.inverse) * float(np.sum((solution.weights * rho) ** 2)) / max(rho.size - solution.rank, 1))
+    columns = dict(zip(model.parameter_names, friction_columns(model), strict=True))
+    bad = [
+        name for name, value, s in zip(system.names, solution.values, sigma, strict=True) if columns[name] and value < -3 * s
+    ]
+    if bad:
+        notes.append(f"Negative friction: {', '.join(bad)}. Equations of joints at rest spoil it; try rest_velocity.")
+    left = float(np.linalg.norm(rho) / np.linalg.norm(system.y))
+    if left > SUSPECT:
+        notes.append(
+            f"{100 * left:.3g} % of the torque is left unexplained: check units, signs, columns and filters before using this."
+        )
+    return notes
 
 
 def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
@@ -105,7 +147,11 @@ def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
     variance, count = np.zeros(closed.records[0].n), 0
     for record, (start, stop) in zip(closed.records, closed.windows, strict=True):
         bend = np.diff(np.asarray(record.tau)[start:stop], 2, axis=0)
-        variance += bend.shape[0] * (np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0
+        quantum = np.array(
+            [np.min(step[step > 0], initial=np.inf) for step in np.abs(np.diff(np.asarray(record.tau), axis=0)).T]
+        )
+        coarse = np.where(np.isfinite(quantum), quantum, 0.0) ** 2 / 12.0
+        variance += bend.shape[0] * (np.maximum((np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0, coarse))
         count += bend.shape[0]
     rows = sum(closed.selection.decimator.kept(stop - start).size for start, stop in closed.windows)
     rms = simulated.sizes / np.sqrt(max(rows, 1))

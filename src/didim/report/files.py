@@ -12,6 +12,8 @@ _MARK = "didim picture"
 
 def check_free(file: Path, force: bool = False) -> Path:
     """Refuse a name that another file has, before any work is done; a picture that didim drew may be drawn again."""
+    if file.suffix.lower() != ".png":
+        raise InputError(f"{file}: pictures are written as .png.")
     if file.exists() and not force and not (file.is_file() and _MARK.encode() in file.read_bytes()[:4096]):
         raise InputError(f"{file} exists already and is no picture of didim's; give another name, or --force.")
     return file

@@ -50,7 +50,9 @@ def plain_controller(controller: Controller | None) -> dict[str, Any] | None:
         value = getattr(controller, each.name)
         if isinstance(value, TorqueModel):
             settings[each.name] = plain_model(value)
-        elif value is not None and not (np.ndim(value) == 0 and isinstance(value, float) and np.isinf(value)):
+        elif each.name == "saturation":
+            settings[each.name] = [repr(limit) for limit in np.atleast_1d(np.asarray(value, dtype=float)).tolist()]
+        elif value is not None:
             settings[each.name] = np.asarray(value).tolist()
     return {"law": type(controller).__name__, **settings}
 
@@ -60,6 +62,8 @@ def controller_of(data: Mapping[str, Any] | None) -> Controller | None:
     if data is None or data["law"] not in _LAWS:
         return None
     settings = {name: value for name, value in data.items() if name != "law"}
+    limits = [float(limit) for limit in settings["saturation"]]
+    settings["saturation"] = limits[0] if len(limits) == 1 else limits
     if "model" in settings:
         settings["model"] = model_of(settings["model"])
     return _LAWS[data["law"]](**settings)

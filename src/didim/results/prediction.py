@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+SILENT = 1e-30
+"""A torque below this, N.m or N, is none."""
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """How a method turned records into rows, so that others can be treated alike."""
@@ -39,6 +43,8 @@ class Recipe:
     """s cut at the start."""
     start: tuple[ArrayLike, ArrayLike] | str | None = None
     """Initial state of simulations, see `didim.simulate`."""
+    interpolation: str = "cubic"
+    """Of references that are arrays on t."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +67,29 @@ class Validation:
 
 def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
     """tau (N, n) that the estimate predicts at the experiment's times."""
+    check_joints(estimate.model, experiment)
     t = np.asarray(experiment.t)
     if estimate.recipe.states == "simulated" or is_regular(t):
         return _predict(estimate, experiment)[0]
-    even = regular(experiment)
+    even = regular(experiment, estimate.recipe.interpolation)
     found = _predict(estimate, even)[0]
     return np.column_stack([np.interp(t, np.asarray(even.t), column) for column in found.T])
 
 
 def validated(estimate: Estimate, experiment: Experiment) -> Validation:
-    """The residual of the estimate on another record, which is cut, filtered and decimated as those of the fit."""
+    """The residual of the estimate on another record, which is filtered and decimated as those of the fit.
+
+    Measured positions are differentiated, which spoils the edges of a record that begins in motion: they are cut, beyond
+    what the fit cut.
+    """
     check_joints(estimate.model, experiment)
-    even = regular(experiment)
+    refuse_silent(estimate.model, experiment)
+    even = regular(experiment, estimate.recipe.interpolation)
     recipe, t, tau = estimate.recipe, np.asarray(even.t), np.asarray(even.tau)
     window = _inner(recipe, t)
     found, dq = _predict(estimate, even)
     reduced = recipe.selection.columns(window, np.hstack([tau, found]))
-    used = recipe.selection.rows(t, dq, window).moving
+    used = recipe.selection.moving(dq, window)
     y, error = (
         np.where(used, reduced[:, : tau.shape[1]], 0.0),
         np.where(used, reduced[:, : tau.shape[1]] - reduced[:, tau.shape[1] :], 0.0),
@@ -109,8 +121,7 @@ def simulated(
     """The closed loop of an experiment at its times."""
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
-    loop = "cubic" if controller.rate is None else "held"
-    course = experiment.reference(loop)
+    course = experiment.reference(recipe.interpolation)
     return simulate(model, parameters, controller, t=experiment.t, q_ref=course, initial=recipe.start, check=False)
 
 
@@ -121,6 +132,17 @@ def check_joints(model: TorqueModel, experiment: Experiment) -> None:
     if experiment.n != model.robot.n:
         raise InputError(
             f"Experiment {experiment.name!r} has {experiment.n} joints, robot {model.robot.name!r} has {model.robot.n}."
+        )
+
+
+def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
+    """Refuse a record in which a joint has no torque."""
+    silent = np.flatnonzero(np.abs(np.asarray(experiment.tau)).max(axis=0) < SILENT)
+    if silent.size:
+        j = int(silent[0])
+        raise InputError(
+            f"Experiment {experiment.name!r}: the torque of joint {j + 1} ({model.robot.joint_names[j]}) is zero throughout. "
+            "Was it recorded, and is it in the right column?"
         )
 
 

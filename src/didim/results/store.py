@@ -39,20 +39,28 @@ _SCALARS = ("residual", "rows", "freedom", "condition", "scaled_condition", "ite
 
 def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False) -> Path:
     """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the first."""
+    if not isinstance(overwrite, bool):
+        raise InputError(f"overwrite must be True or False, found {shortened(overwrite)}.")
     file = _named(path)
     other = file.with_suffix(".npz")
     for each in (file, other):
-        if each.exists() and not overwrite:
+        if os.path.lexists(each) and not overwrite:
             raise InputError(f"{each} exists already; give another name, or overwrite=True.")
     arrays = {name: getattr(estimate, name) for name in _ARRAYS} | history_arrays(estimate.history)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     text = json.dumps(_plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False)
+    for each in (file, other):
+        if each.is_dir():
+            raise InputError(f"{each}: cannot be written: it is a folder.")
     try:
-        _write(other, packed.getvalue())
-        _write(file, text.encode())
-    except OSError as problem:
-        raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
+        staged = [(_staged(each, content), each) for each, content in ((other, packed.getvalue()), (file, text.encode()))]
+        for ready, each in staged:
+            ready.replace(each)
+    except (OSError, ValueError) as problem:
+        raise InputError(
+            f"{shortened(str(file))}: cannot be written: {getattr(problem, 'strerror', None) or problem}."
+        ) from None
     return file
 
 
@@ -78,7 +86,7 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
         with np.load(io.BytesIO(packed), allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
         return _estimate_of(data, arrays)
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, zipfile.BadZipFile) as problem:
         raise InputError(f"{file.name}: is damaged: {type(problem).__name__} {shortened(str(problem))}.") from None
 
 
@@ -91,8 +99,8 @@ def _named(path: str | PathLike[str]) -> Path:
     return file
 
 
-def _write(file: Path, content: bytes) -> None:
-    """All of it or nothing: into a file beside, then in one move."""
+def _staged(file: Path, content: bytes) -> Path:
+    """A file beside, ready to be moved to its place: all of it or nothing."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
@@ -100,10 +108,10 @@ def _write(file: Path, content: bytes) -> None:
         umask = os.umask(0)
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    return Path(name)
 
 
 def _finite(value: Any) -> Any:
@@ -139,9 +147,10 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
             "cutoff": recipe.cutoff,
             "order": recipe.order,
             "transient": recipe.transient,
+            "interpolation": recipe.interpolation,
             "start": recipe.start
             if recipe.start is None or isinstance(recipe.start, str)
-            else np.asarray(recipe.start).tolist(),
+            else [np.asarray(each).tolist() for each in recipe.start],
             "decimation": selection.decimation,
             "decimate": selection.decimate,
             "trim": list(selection.trim),
@@ -163,6 +172,20 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
     return _finite(content)
 
 
+def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
+    """Refuse scalars, names and arrays that cannot be an estimate's."""
+    numbers = ("residual", "rows", "freedom", "condition", "scaled_condition", "iterations")
+    names, b = data["names"], np.size(rest["values"])
+    if not all((isinstance(rest[name], int | float) and abs(rest[name]) < 1e300) or rest[name] == np.inf for name in numbers):
+        raise ValueError("a figure is no number")
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names) and len(names) == b):
+        raise ValueError("names and values differ")
+    if not (isinstance(rest["status"], str) and isinstance(rest["message"], str)):
+        raise ValueError("status and message must be texts")
+    if rest["covariance"].shape != (b, b) or rest["corrected_covariance"].shape != (b, b):
+        raise ValueError("the covariance has another shape")
+
+
 def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     recipe = dict(data["recipe"])
     kept = {name: recipe.pop(name) for name in ("decimation", "decimate", "trim", "rest_velocity")}
@@ -172,6 +195,7 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         raise ValueError("an estimate is of base parameters")
     rest: dict[str, Any] = {name: np.inf if data[name] is None else data[name] for name in _SCALARS}
     rest |= {name: arrays[name] for name in _ARRAYS}
+    _check(data, rest)
     return Estimate(
         model=model,
         method=data["method"],

@@ -40,7 +40,8 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
     """Estimate how late the record is against its reference, from the measured positions.
 
     A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop and is no offset of the
-    clocks: for the law (53) it is 1/kp, with a full velocity reference 0. `most` bounds the search to +-most s.
+    clocks: for the law (53) it is 1/kp, with a full velocity reference 0. The search is bounded by
+    +-most s and by half the record.
     """
     if not isinstance(experiment, Experiment):
         raise InputError(f"experiment must be a didim.Experiment, found {type(experiment).__name__}.")
@@ -49,6 +50,9 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
             f"Experiment {experiment.name!r} has no measured positions, from which an offset could be seen; give q."
         )
     course, n = experiment.reference(), experiment.n
+    length = float(np.asarray(experiment.t)[-1] - np.asarray(experiment.t)[0])
+    if real(most, "most", above=0.0) > 0.5 * length:
+        most = 0.5 * length
     most, lags = real(most, "most", above=0.0), per_joint(lag, "lag", n)
     thin = max(1, np.asarray(experiment.t).size // _SAMPLES)
     t, q = np.asarray(experiment.t)[::thin], np.asarray(experiment.q)[::thin]
@@ -68,4 +72,5 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
     best = grid[int(np.argmin([misfit(shift) for shift in grid]))]
     spacing = grid[1] - grid[0]
     found = minimize_scalar(misfit, bounds=(best - spacing, best + spacing), method="bounded", options={"xatol": 1e-7})
-    return TimeOffset(float(found.x), float(found.fun), misfit(0.0))
+    before = misfit(0.0)
+    return TimeOffset(float(found.x), float(found.fun), before) if found.fun < before else TimeOffset(0.0, before, before)

@@ -56,7 +56,7 @@ class Decimation:
         """The fewest samples that can be decimated."""
         if self.factor == 1:
             return 1
-        return 2 * _HALF * self.factor + 1 if self.convention == "fir" else _PADS[self.convention] + 2
+        return 2 * _HALF * self.factor + 1 if self.convention == "fir" else max(_PADS[self.convention] + 2, 2 * self.factor)
 
     def kept(self, N: int) -> NDArray[np.int64]:
         """Indices (K,) of the samples of a record of N that remain."""

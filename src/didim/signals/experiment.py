@@ -40,6 +40,8 @@ class Experiment:
         for name in ("tau", "q", "dq"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, samples(value, name, width, time.size).copy())
+        if not isinstance(self.name, str) or not all(isinstance(note, str) for note in _listed(self.notes)):
+            raise InputError("name must be a text and notes a list of texts.")
         object.__setattr__(self, "notes", tuple(self.notes))
         if isinstance(self.q_ref, Course):
             if self.q_ref.n != width:
@@ -79,7 +81,15 @@ class Experiment:
     def aligned(self, offset: float) -> Experiment:
         """The experiment with its reference shifted by `offset` s (later if positive), cut to the times that both cover."""
         offset = real(offset, "offset")
-        course = self.reference().shifted(-offset)
+        if isinstance(self.q_ref, Course) or self.q_ref is None:
+            course = self.reference().shifted(-offset)
+        else:
+            course = Reference(np.asarray(self.t) + offset, self.q_ref, interpolation="linear")
         start, end = course.span
         cut = self.between(max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1])))
         return replace(cut, q_ref=course, notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."))
+
+
+def _listed(notes: object) -> list[object]:
+    """The notes one by one; something that is no text where they are no list."""
+    return list(notes) if isinstance(notes, list | tuple) else [None]

@@ -25,8 +25,11 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
         raise InputError(
             f"cutoff must lie between 0 and {rate / 2:g} Hz, half the sampling rate, found {cutoff:g}; None filters nothing."
         )
-    if x.shape[0] < 3 * order + 2:
-        raise InputError(f"The record is too short: {x.shape[0]} samples, a filter of order {order} needs {3 * order + 2}.")
+    least = max(3 * order + 2, rate / cutoff)
+    if x.shape[0] < least:
+        raise InputError(
+            f"The record is too short: {x.shape[0]} samples, a filter of order {order} and {cutoff:g} Hz needs {least:.4g}."
+        )
     out = np.array(x, order="C")
     filtered(out, signal.butter(order, 2 * cutoff / rate, output="sos"), max(3 * order, reach(rate, cutoff)))
     return out

@@ -101,12 +101,16 @@ def _signals(table: Table, columns: Columns | None, known: Sequence[str], where:
 def _usual(table: Table, key: str) -> list[str]:
     if key in table:
         return [key]
-    numbered = [name for name in table if re.fullmatch(rf"{key}_?\d+", name)]
-    return sorted(numbered, key=lambda name: int(re.findall(r"\d+", name)[-1]))
+    numbered = {name: int(found[1]) for name in table if (found := re.fullmatch(rf"{key}_?(\d+)", name))}
+    if sorted(numbered.values()) not in ([], list(range(1, len(numbered) + 1)), list(range(len(numbered)))):
+        raise InputError(f"Columns {', '.join(numbered)} are not numbered 1, 2, ...; say which is which with columns={{...}}.")
+    return sorted(numbered, key=lambda name: numbered[name])
 
 
 def _signal(table: Table, key: str, names: str | int | Sequence[str | int], where: str) -> Array:
-    wanted = [names] if isinstance(names, str | int) else list(names)
+    wanted = list(names) if isinstance(names, list | tuple) else [names]
+    if not wanted or not all(isinstance(name, str | int) and not isinstance(name, bool) for name in wanted):
+        raise InputError(f"{where}: columns of {key} must be a name, a number or a list of them, found {shortened(names)}.")
     parts = []
     for name in wanted:
         label = list(table)[name - 1] if isinstance(name, int) and 0 < name <= len(table) else name
@@ -124,7 +128,11 @@ def _torque(control: Array, drive_gain: ArrayLike | None, where: str) -> Array:
     """tau = g v, eq. 8."""
     if drive_gain is None:
         raise InputError(f"{where}: control needs drive_gain, the torque per unit of the control signal (8).")
-    n, g = control.shape[1], np.asarray(drive_gain, dtype=float)
+    n = control.shape[1]
+    try:
+        g = np.asarray(drive_gain, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: drive_gain must be one number, {n} or {n} x {n}, found {shortened(drive_gain)}.") from None
     return (
         control @ g.T
         if g.shape == (n, n) and n > 1

@@ -126,7 +126,7 @@ class Reference(Course):
 
 
 class Cached(Course):
-    """A course that remembers its pieces, for loops that are simulated again and again; bounded, the oldest go first."""
+    """A course that remembers its first pieces, for loops that are simulated again and again."""
 
     _MOST = 32
 
@@ -158,13 +158,14 @@ class Cached(Course):
         return self._moved[origin]
 
     def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """The pieces of the course, computed once."""
+        """The pieces of the course; those of the first chunks are computed once."""
         key = (start, end, step)
-        if key not in self._kept:
-            while len(self._kept) >= self._MOST:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = self.course.pieces(start, end, step)
-        return self._kept[key]
+        if (known := self._kept.get(key)) is not None:
+            return known
+        pieces = self.course.pieces(start, end, step)
+        if len(self._kept) < self._MOST:
+            self._kept[key] = pieces
+        return pieces
 
 
 @dataclass(frozen=True, eq=False)

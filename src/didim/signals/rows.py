@@ -15,14 +15,12 @@ from didim.signals.decimation import Decimation, Source
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What remains of one record: K times, and which joints count at each."""
-
-    t: Array
-    """(K,) s."""
-    moving: NDArray[np.bool_]
-    """(K, n) whether joint j's equation at this time is used."""
+def _is_not_negative(value: ArrayLike) -> bool:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return array.ndim <= 1 and bool(np.all(array >= 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +42,10 @@ class Selection:
             start, end = self.trim
         except (TypeError, ValueError):
             raise InputError(f"trim must be two numbers of samples, at start and end, found {shortened(self.trim)}.") from None
+        if self.rest_velocity is not None and not _is_not_negative(self.rest_velocity):
+            raise InputError(
+                f"rest_velocity must be one number or one for each joint, not negative, found {shortened(self.rest_velocity)}."
+            )
         object.__setattr__(self, "trim", (whole(start, "trim at the start", 0), whole(end, "trim at the end", 0)))
 
     @cached_property
@@ -64,12 +66,12 @@ class Selection:
             )
         return start, stop
 
-    def rows(self, t: Array, dq: Array, window: tuple[int, int]) -> Rows:
-        """Times and moving joints of the rows of a window, for the velocities dq (N, n)."""
+    def moving(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
+        """(K, n) whether joint j's equation in row k of a window is used, for the velocities dq (N, n)."""
         start, stop = window
         kept = start + self.decimator.kept(stop - start)
         limit = 0.0 if self.rest_velocity is None else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
-        return Rows(t[kept], np.asarray(np.abs(dq[kept]) >= limit))
+        return np.asarray(np.abs(dq[kept]) >= limit)
 
     def reduce(self, window: tuple[int, int], source: Source) -> Array:
         """Columns of the record, which `source(start, stop)` gives, filtered and decimated over the window: (K, m)."""

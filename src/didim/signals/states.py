@@ -31,9 +31,9 @@ class States:
 
 
 def still_joints(q: Array) -> NDArray[np.bool_]:
-    """(n,) joints that do not move: no range to speak of, or an encoder that flickers between two counts."""
-    few = np.array([np.unique(column[: 10 * 1000]).size <= 2 and np.unique(column).size <= 2 for column in q.T])
-    return np.asarray(few | (np.ptp(q, axis=0) < STILL))
+    """(n,) joints whose measured positions (N, n) do not move: no range, or an encoder flickering between two counts."""
+    flickers = [np.all((column == column.min()) | (column == column.max())) for column in q.T]
+    return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < STILL))
 
 
 def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:

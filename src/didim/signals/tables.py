@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import zipfile
+import zlib
 from collections.abc import Iterator
 from itertools import chain
 from os import PathLike
@@ -29,8 +30,11 @@ def read_table(path: str | PathLike[str]) -> Table:
         raise InputError(f"A file is named by its path, found {shortened(path)}.")
     file = Path(path)
     kind = "".join(file.suffixes[-2:]) if file.suffix == ".gz" else file.suffix
-    if not file.is_file():
-        raise InputError(f"{file}: {'is a folder' if file.is_dir() else 'no such file'}.")
+    try:
+        if not file.is_file():
+            raise InputError(f"{shortened(str(file))}: {'is a folder' if file.is_dir() else 'no such file'}.")
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{shortened(str(file))}: cannot be read: {problem}.") from None
     if kind.lower() not in KINDS:
         raise InputError(f"{file.name}: the ending {kind!r} is not known; {nearest(kind.lower(), KINDS)}")
     try:
@@ -39,7 +43,7 @@ def read_table(path: str | PathLike[str]) -> Table:
         if kind.lower() == ".npz":
             return _npz(file)
         return _text(file)
-    except (OSError, EOFError, zipfile.BadZipFile, UnicodeDecodeError) as problem:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError) as problem:
         raise InputError(f"{file.name}: cannot be read: {str(problem).splitlines()[0]}.") from None
 
 
@@ -107,10 +111,17 @@ def _mat(file: Path) -> Table:
 
 def _npz(file: Path) -> Table:
     try:
-        with np.load(file, allow_pickle=False) as content:
+        content = np.load(file, allow_pickle=False)
+        if not isinstance(content, np.lib.npyio.NpzFile):
+            raise InputError(f"{file.name}: is no NPZ file.")
+        with content:
             return _numeric({name: content[name] for name in content.files}, file)
-    except ValueError as problem:
-        raise InputError(f"{file.name}: {str(problem).splitlines()[0]}") from None
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(
+            f"{file.name}: holds objects that are no plain arrays, or is no NPZ file; nothing in it is executed."
+        ) from None
 
 
 def _numeric(content: dict[str, NDArray[np.generic]], file: Path) -> Table:

@@ -141,10 +141,10 @@ def fastest_rate(
     return float((by_law + damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
 
 
-def substeps_for(period: float, rate: float, longest: float) -> int:
+def substeps_for(period: float, rate: float, longest: float, most: int = MOST_SUBSTEPS) -> int:
     """How many steps a period is divided into so that each is short against the fastest rate and not above `longest`, s."""
     wanted = int(np.ceil(max(period * rate / STIFFNESS, period / longest) - 1e-9))
-    if wanted > MOST_SUBSTEPS:
+    if wanted > max(most, int(np.ceil(period / longest))):
         raise InputError(
             f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a period. "
             "Check gains, friction and the units of the inertias."

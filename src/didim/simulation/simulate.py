@@ -23,6 +23,7 @@ from didim.simulation.motion import Motion
 from didim.simulation.run import Progress, Run, motion_of, new_output
 from didim.simulation.setup import (
     LONGEST_STEP,
+    MOST_SUBSTEPS,
     clock_of,
     course_of,
     drive_of,
@@ -58,6 +59,7 @@ def simulate(
     step: float | None = None,
     tolerance: float = 1e-8,
     check: bool = True,
+    most_substeps: int = MOST_SUBSTEPS,
     progress: Progress | None = None,
 ) -> Motion:
     """Simulate the robot and return its motion at the times t (N,).
@@ -89,6 +91,8 @@ def simulate(
         Relative and absolute, of the adaptive method.
     check
         Warn beforehand (`UnstableLoopWarning`) if the linearised loop is unstable.
+    most_substeps
+        Steps per sample beyond which the loop is refused as too stiff.
     progress
         Called with the share done, 0 to 1; may return False to stop.
     """
@@ -118,7 +122,7 @@ def simulate(
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS else 2 * n
-    run = Run(plant, course, origin, out, y, period, substeps_for(period, fastest, longest), size)
+    run = Run(plant, course, origin, out, y, period, substeps_for(period, fastest, longest, most_substeps), size)
     rows, status, message = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
     names = model.robot.joint_names
     return motion_of(given, out, rows, status, message.replace("{joint}", f"joint {run.joint + 1} ({names[run.joint]})"))
@@ -165,6 +169,10 @@ def _start(
     if loop is None:
         return np.zeros(n), np.zeros(n)
     q_start, dq_start, _ = course.sample([0.0])
+    if isinstance(course, Reference) and course.interpolation == "held" and course.dq_ref is None:
+        time, table = np.asarray(course.t), np.asarray(course.q_ref)
+        at = min(max(int(np.searchsorted(time, TICK, side="right")) - 1, 0), time.size - 2)
+        return q_start[0], (table[at + 1] - table[at]) / (time[at + 1] - time[at])
     return q_start[0], dq_start[0]
 
 
