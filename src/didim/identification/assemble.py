@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.identification.least_squares import Solution
+from didim.identification.record import joint_label
 from didim.identification.statistics import statistics
 from didim.identification.system import LinearSystem
 from didim.results.estimate import Estimate
@@ -22,6 +23,12 @@ def assembled(
     rho = system.residual(values)
     n = model.robot.n
     size, left = (np.array([np.linalg.norm(x[system.joint == j]) for j in range(n)]) for x in (system.y, rho))
+    told = [joint_label(model, j) for j in figures.coloured]
+    if told:
+        lasting = (
+            f"What is left of {', '.join(told)} lasts longer than filtered noise would: errors of the model, not only noise."
+        )
+        more["notes"] = (*more.get("notes", ()), lasting)  # type: ignore[misc]
     return Estimate(
         model=model,
         method=method,

@@ -13,9 +13,6 @@ from didim.identification.system import LinearSystem
 
 Array = NDArray[np.float64]
 
-WORST = 10.0
-"""Relative sigma, percent, that an essential parameter has at most, unless the F-test keeps it."""
-
 CONFIDENCE = 0.95
 """Of the F-test that a removal must pass."""
 
@@ -36,37 +33,27 @@ class Essential:
 def essential(system: LinearSystem, weights: Array) -> Essential:
     """Backward elimination: the parameter of largest relative sigma goes, as long as an F-test does not miss it.
 
-    The test compares the sum of squares with and without the parameter. Its degrees of freedom are those of
-    as many independent rows as the decimation filter leaves.
+    Leaving one parameter out raises the sum of squares by (value / sigma)^2 times the variance of the errors, so that the
+    F statistic is the inverse square of its relative sigma. The degrees of freedom are those of as many independent rows as
+    the decimation filter leaves.
     """
     kept = np.arange(len(system.names))
     removed: list[str] = []
     independent = system.y.size / float(np.sum(system.correlation**2) * 2 - 1)
-    full = solve(system, weights)
-    chosen = system
-    before = after = _residual(system, full.values)
-    square = _square(system, weights, full.values)
-    solution = full
+    chosen, solution = system, solve(system, weights)
+    before = after = _residual(system, solution.values)
     while kept.size > 1:
         freedom = max(independent - solution.rank, 1.0)
-        sigma = np.sqrt(np.maximum(np.diag(solution.inverse), 0.0) * square / freedom)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(solution.confounded, np.inf, 100 * sigma / np.abs(solution.values))
-        for worst in np.argsort(-np.nan_to_num(share, nan=np.inf), kind="stable"):
-            if share[worst] <= WORST:
-                return Essential(kept, tuple(removed), before, after)
-            trial = chosen.only(np.delete(np.arange(kept.size), worst))
-            reduced = solve(trial, weights)
-            larger = _square(trial, weights, reduced.values)
-            fisher = (larger - square) / (square / freedom)
-            if fisher <= stats.f.ppf(CONFIDENCE, 1, freedom) or solution.confounded[worst]:
-                removed.append(chosen.names[worst])
-                kept = np.delete(kept, worst)
-                chosen, solution, square = trial, reduced, larger
-                after = _residual(chosen, solution.values)
-                break
-        else:
+        variance = np.diag(solution.inverse) * _square(chosen, weights, solution.values) / freedom
+        fisher = np.where(solution.confounded, 0.0, solution.values**2 / np.maximum(variance, 1e-300))
+        worst = int(fisher.argmin())
+        if fisher[worst] > stats.f.ppf(CONFIDENCE, 1, freedom):
             break
+        removed.append(chosen.names[worst])
+        kept = np.delete(kept, worst)
+        chosen = system.only(kept)
+        solution = solve(chosen, weights)
+        after = _residual(chosen, solution.values)
     return Essential(kept, tuple(removed), before, after)
 
 

@@ -77,11 +77,6 @@ def _factor(W: Array) -> _Factors:
     return _Factors(Q @ u[:, :k], s, vt, safe, rank)
 
 
-def rank_of(W: Array) -> int:
-    """Numerical rank of W, its columns scaled to the same length."""
-    return _factor(W).rank if W.size else 0
-
-
 def solve(system: LinearSystem, weights: Array) -> Solution:
     """chi = W+ Y (15) with rows multiplied by `weights` (r,)."""
     W, y = system.W * weights[:, None], system.y * weights
