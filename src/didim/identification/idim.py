@@ -38,8 +38,9 @@ class IDIM:
     """n_d; 1: none."""
     decimate: str = "scipy"
     """"matlab", "scipy" or "fir"."""
-    trim: tuple[int, int] = (0, 0)
-    """Samples cut at start and end, after differentiating and before decimating."""
+    trim: tuple[int, int] | None = None
+    """Samples cut at start and end, after differentiating and before decimating; None: what the filter spoils, two periods
+    of its cutoff at both ends."""
     weights: str = "wls"
     """"ols" (15), "wls" (20) or "irls"."""
     rest_velocity: ArrayLike | None = None
@@ -62,7 +63,7 @@ class IDIM:
     @property
     def recipe(self) -> Recipe:
         """How records become rows."""
-        selection = Selection(self.decimation, self.decimate, self.trim, self.rest_velocity)
+        selection = Selection(self.decimation, self.decimate, self.trim or (0, 0), self.rest_velocity)
         return Recipe(self.states, selection, self.cutoff, self.order)
 
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None) -> Estimate:
@@ -100,7 +101,7 @@ class IDIM:
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
         """The linear system of one record (13)."""
         t = np.asarray(record.t)
-        window = self.recipe.selection.window(t)
+        window = self.recipe.selection.window(t, edge=self.recipe.edge(t) if self.trim is None else 0)
         states = reference_states(record) if self.states == "reference" else measured_states(record, self.cutoff, self.order)
         return observe(model, states, np.asarray(record.tau), self.recipe.selection, window, series)
 

@@ -116,7 +116,7 @@ class Estimate:
         return predicted_torque(self, experiment)
 
     def validate(self, experiment: Experiment) -> Validation:
-        """How well this model predicts a record: filtered and decimated as those that it was fitted to, without its edges."""
+        """How well this model predicts a record: filtered and decimated as those that it was fitted to."""
         return validated(self, experiment)
 
     def summary(self) -> str:

@@ -46,6 +46,10 @@ class Recipe:
     interpolation: str = "cubic"
     """Of references that are arrays on t."""
 
+    def edge(self, t: Array) -> int:
+        """Samples at both ends of a record with the times t that filtering and differentiating its positions spoils."""
+        return 2 * max(1, reach(1.0 / period_of(t), self.cutoff)) if self.states == "measured" else 0
+
 
 @dataclass(frozen=True, eq=False)
 class Validation:
@@ -79,14 +83,13 @@ def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
 def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     """The residual of the estimate on another record, which is filtered and decimated as those of the fit.
 
-    Measured positions are differentiated, which spoils the edges of a record that begins in motion: they are cut, beyond
-    what the fit cut.
+    Edges that differentiating spoils are cut, also where the fit was told to keep its own.
     """
     check_joints(estimate.model, experiment)
     refuse_silent(estimate.model, experiment)
     even = regular(experiment, estimate.recipe.interpolation)
     recipe, t, tau = estimate.recipe, np.asarray(even.t), np.asarray(even.tau)
-    window = _inner(recipe, t)
+    window = recipe.selection.window(t, recipe.transient, recipe.edge(t))
     found, dq = _predict(estimate, even)
     reduced = recipe.selection.columns(window, np.hstack([tau, found]))
     used = recipe.selection.moving(dq, window)
@@ -96,16 +99,6 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     )
     total, by_joint = relative_norms(error, y)
     return Validation(experiment.name, total, by_joint, int(used.sum()))
-
-
-def _inner(recipe: Recipe, t: Array) -> tuple[int, int]:
-    """The window of the fit, without the edges that differentiating a record which begins in motion spoils."""
-    start, stop = recipe.selection.window(t, recipe.transient)
-    edge = 2 * reach(1.0 / period_of(t), recipe.cutoff) if recipe.states == "measured" else 0
-    spoiled = max(0, edge - start), max(0, edge - (t.size - stop))
-    if stop - start - sum(spoiled) < max(recipe.selection.decimator.shortest, (stop - start) // 2):
-        return start, stop
-    return start + spoiled[0], stop - spoiled[1]
 
 
 def relative_norms(error: Array, y: Array) -> tuple[float, Array]:

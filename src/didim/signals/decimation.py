@@ -90,8 +90,12 @@ class Decimation:
         return np.concatenate(parts)
 
     def _whole(self, N: int, source: Source) -> Array:
-        """Forward and backward over the whole record."""
-        X = np.array(source(0, N), order="C")
+        """Forward and backward over the whole record, which is gathered block by block."""
+        first = source(0, min(_BLOCK, N))
+        X = np.empty((N, first.shape[1]))
+        X[: len(first)] = first
+        for start in range(_BLOCK, N, _BLOCK):
+            X[start : start + _BLOCK] = source(start, min(start + _BLOCK, N))
         filtered(X, self._sections, _PADS[self.convention])
         return X[self.kept(N)]
 

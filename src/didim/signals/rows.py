@@ -53,11 +53,17 @@ class Selection:
         """The filter."""
         return Decimation(self.decimation, self.decimate)
 
-    def window(self, t: Array, transient: float = 0.0) -> tuple[int, int]:
-        """First and one past the last sample that are used, without `transient` s at the start; refused if too few remain."""
+    def window(self, t: Array, transient: float = 0.0, edge: int = 0) -> tuple[int, int]:
+        """First and one past the last sample that are used, without `transient` s at the start; refused if too few remain.
+
+        `edge` samples are cut at both ends as well, unless that would leave less than half of the rest.
+        """
         after = int(np.searchsorted(t, t[0] + transient - 1e-9))
         start, stop = max(self.trim[0], after), t.size - self.trim[1]
         least = max(self.decimator.shortest, 2)
+        inner = max(start, edge), min(stop, t.size - edge)
+        if inner[1] - inner[0] >= max(least, (stop - start) // 2):
+            return inner
         if stop - start < least:
             raise InputError(
                 f"The record is too short: {t.size} samples ({t[-1] - t[0]:.4g} s), of which {max(stop - start, 0)} remain "
