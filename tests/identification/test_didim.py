@@ -144,3 +144,35 @@ def test_friction_at_its_bound_is_held_and_told():
         assert found.values[found.names.index("Fv1")] >= 0
         held += any("Fv1 held at zero" in guard for step in found.history for guard in step.guards)
     assert 0 < held < 4
+
+
+@pytest.mark.parametrize(("law", "log"), [(700.0, 500.0), (300.0, 1000.0), (1000.0, 100.0), (200.0, 1000.0)])
+def test_a_log_on_another_clock_than_the_loop(law, log):
+    """The reference as an array: held where the clocks meet, else cubic, and told."""
+    scara, controller = model(), loop(rate=law)
+    course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
+    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=log, noise=0.02, seed=1)
+    array = replace(experiment, q_ref=course.sample(experiment.t)[0])
+    found = didim.identify(scara, array, didim.DIDIM(controller=controller, decimation=int(log / 50)))
+    assert normalised_error(found, scara.base.nominal) < 1
+    assert any("interpolated by cubics" in note for note in found.notes) == (log / law != round(log / law))
+
+
+def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
+    controller = didim.PD(natural_frequency=[20.0, 50.0], rate=300, delay=1, velocity="backward_difference")
+    scara = model()
+    course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
+    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=500, noise=0.02)
+    found = didim.identify(scara, experiment, didim.DIDIM(controller=controller, decimation=10))
+    assert found.status == "converged"
+    assert any('started from "identity"' in note for note in found.notes)
+
+
+def test_encoder_steps_in_the_loop_do_not_pass_for_a_wrong_loop():
+    pendulum = model("double_pendulum")
+    controller = didim.Cascade(natural_frequency=[30.0, 40.0], rate=1000, delay=2, velocity="mean_difference", encoder=2e-5)
+    course = didim.Fourier.random(pendulum.robot, 3, period=6.1, periods=3)
+    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, controller, course, rate=500, noise=0.02, seed=1)
+    found = didim.identify(pendulum, experiment, didim.DIDIM(controller=controller, decimation=10))
+    assert found.status == "converged"
+    assert normalised_error(found, pendulum.base.nominal) < 1

@@ -268,3 +268,12 @@ def test_experiments_and_references_keep_their_own_copies():
     assert np.isfinite(record.tau).all()
     assert np.isfinite(table.sample([0.0])[0]).all()
     assert np.all(np.diff(record.t) > 0)
+
+
+def test_computed_torque_with_a_heavy_model_on_a_light_robot_is_stepped_finely():
+    """The gains act through the controller's own inertia, 76 times the robot's here."""
+    base = didim.DynamicModel(didim.load_robot("emps")).base
+    course = didim.Fourier.random(base.robot, 3, period=6.1)
+    loop = didim.ComputedTorque(natural_frequency=40.0, model=base, parameters=[76.0, 0.0, 0.0, 0.0])
+    motion = didim.simulate(base, [1.0, 0.0, 0.0, 0.0], loop, t=np.arange(0, 3, 0.002), q_ref=course)
+    assert motion.completed

@@ -24,6 +24,7 @@ from didim.identification.record import prepared
 from didim.results.estimate import Estimate
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
+from didim.signals.reference import Course
 from didim.signals.resample import period_of
 from didim.signals.rows import Selection
 
@@ -94,7 +95,7 @@ class DIDIM:
     @property
     def selection(self) -> Selection:
         """How samples become rows."""
-        return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity)
+        return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
 
     @property
     def updates(self) -> bool:
@@ -105,7 +106,13 @@ class DIDIM:
         """Identify the base parameters of `model` from one or several experiments."""
         records = prepared(model, experiments, self._interpolation(experiments))
         self._refuse_endless(records)
+        arrays = [each for each in experiments if each.q_ref is not None and not isinstance(each.q_ref, Course)]
         loop = ClosedLoop(records, self.selection, self.transient, self.start, self._interpolation(experiments))
+        if arrays and self.controller.rate is not None and loop.interpolation != "held":
+            loop.notes.append(
+                f"The clock of the log does not meet that of the loop ({self.controller.rate:g} Hz): the reference was "
+                "interpolated by cubics. Give a didim.Reference to choose otherwise."
+            )
         return Search(self, model, loop, provenance(self, experiments)).run(start_of(model, self.initial), progress)
 
     def _refuse_endless(self, records: Sequence[Experiment]) -> None:
@@ -120,8 +127,8 @@ class DIDIM:
                 )
 
     def _interpolation(self, experiments: Sequence[Experiment]) -> str:
-        """Of references on t: cubic for continuous laws; held for sampled ones, linear where the log is slower than the law."""
+        """Of references on t: held where each sample of the law meets a sample of the log, else cubic."""
         if self.controller.rate is None:
             return "cubic"
-        slowest = max(period_of(np.asarray(each.t)) for each in experiments)
-        return "held" if slowest * self.controller.rate < 1.5 else "linear"
+        ratios = [1.0 / (period_of(np.asarray(each.t)) * self.controller.rate) for each in experiments]
+        return "held" if all(ratio > 0.9 and abs(ratio - round(ratio)) < 0.01 for ratio in ratios) else "cubic"

@@ -63,7 +63,7 @@ class IDIM:
     @property
     def recipe(self) -> Recipe:
         """How records become rows."""
-        selection = Selection(self.decimation, self.decimate, self.trim or (0, 0), self.rest_velocity)
+        selection = Selection(self.decimation, self.decimate, self.trim or (0, 0), self.rest_velocity, self.trim is not None)
         return Recipe(self.states, selection, self.cutoff, self.order)
 
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None) -> Estimate:

@@ -17,11 +17,12 @@ from didim.dynamics.model import BaseModel
 from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.guards import with_positive_friction, with_positive_inertia, without_negative_friction
-from didim.identification.initial import Start
+from didim.identification.initial import Start, start_of
 from didim.identification.least_squares import estimate
 from didim.identification.path import Path
 from didim.identification.point import Point, gains_of
 from didim.identification.record import joint_label, record_notes
+from didim.identification.stopping import arrived, settled
 from didim.identification.verdict import judged, lacking, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
@@ -39,9 +40,6 @@ HALVINGS = 8
 RISE = 1.2
 """A step may raise the weighted torque error by this factor."""
 
-FLOOR = 1e-9
-"""Residual below which nothing is left to explain."""
-
 
 class Search:
     """One run: the settings, the records in their loop, and the way so far."""
@@ -57,6 +55,9 @@ class Search:
         if told := standing(self.model, self.closed.references):
             return self._failed(start, "unexcited", lacking(told))
         point = self._first(start)
+        if isinstance(point, str) and isinstance(self.settings.initial, str) and self.settings.initial == "unit":
+            self.closed.notes.append('The simulation from "unit" (63) failed; started from "identity" (61) instead.')
+            point = self._first(start_of(self.model, "identity"))
         if isinstance(point, str):
             advice = "Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
             return self._failed(start, "diverged", f"The first simulation, with chi^0, fails: {point.rstrip('.')}. {advice}")
@@ -73,7 +74,7 @@ class Search:
             point = found
             if point.simulated.residual < self.best.simulated.residual or self.best.window != point.window:
                 self.best = point
-            if self._is_free() and self._settled(point):
+            if self._is_free() and settled(self.model, point, self.settings.tol_residual, self.settings.tol_parameters):
                 status, message = "converged", f"Torque error and parameters settled after {k} iterations."
                 break
             answer = None if progress is None else progress(k / self.settings.max_iterations)
@@ -183,19 +184,6 @@ class Search:
             return controller.retuned(J)
         return replace(controller, inertia=J) if controller.by_poles and controller.inertia is None else controller
 
-    def _settled(self, point: Point) -> bool:
-        """Both tests of (34) on the step that would come next, with absolute values, in fixed units.
-
-        rho^k is the torque error of chi^k on its own simulation, rho^(k+1) what least squares (48) leaves of it there.
-        Parameters are compared on a scale that those near zero have too.
-        """
-        if point.simulated.residual < FLOOR:
-            return True
-        target, _ = with_positive_friction(self.model, point.system, point.solution)
-        old, new = (np.linalg.norm(point.system.residual(values)) for values in (point.parameters, target))
-        quiet = abs(new - old) <= self.settings.tol_residual * old
-        return bool(quiet and np.max(np.abs(target - point.parameters) / point.scale) <= self.settings.tol_parameters)
-
     def _recipe(self) -> Recipe:
         return Recipe(
             "simulated",
@@ -207,6 +195,18 @@ class Search:
 
     def _finished(self, point: Point, status: str, message: str) -> Estimate:
         """The estimate at the last iterate, judged."""
+        if (
+            status != "converged"
+            and "on request" not in message
+            and arrived(self.model, self.closed, point, self.settings.tol_parameters)
+        ):
+            status, message = (
+                "converged",
+                (
+                    "The torque error is down to the noise and the next step is small, but no step lowers it further: the simulation is "
+                    "rough there (encoder steps, saturation, sticking)."
+                ),
+            )
         status, message, doubts = judged(
             self.model,
             self.closed,

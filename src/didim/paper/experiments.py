@@ -162,7 +162,7 @@ class PaperExperiments:
     def off_start(self) -> tuple[Estimate, Estimate]:
         """VII: a robot that starts off its reference; with the transient cut, and without."""
         record = self.record(start_offset=START_OFFSET)
-        return self.didim(record, decimate="scipy"), self.didim(record, decimate="scipy", transient=0.0)
+        return self.didim(record, decimation=1), self.didim(record, decimation=1, transient=0.0)
 
     @cached_property
     def mistuned(self) -> dict[str, Estimate]:

@@ -154,6 +154,7 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
             "decimation": selection.decimation,
             "decimate": selection.decimate,
             "trim": list(selection.trim),
+            "ends": selection.ends,
             "rest_velocity": None if selection.rest_velocity is None else np.asarray(selection.rest_velocity).tolist(),
         },
         "validation": [
@@ -188,7 +189,7 @@ def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
 
 def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     recipe = dict(data["recipe"])
-    kept = {name: recipe.pop(name) for name in ("decimation", "decimate", "trim", "rest_velocity")}
+    kept = {name: recipe.pop(name) for name in ("decimation", "decimate", "trim", "rest_velocity", "ends")}
     start = recipe.pop("start")
     model = model_of(data["model"])
     if not isinstance(model, BaseModel):

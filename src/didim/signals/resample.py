@@ -55,7 +55,10 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     gaps = np.flatnonzero(step > GAP * period)
     if gaps.size:
         widest = gaps[step[gaps].argmax()]
-        notes.append(f"{gaps.size} gaps; the longest, {step[widest]:.3g} s at t = {t[widest]:.6g} s, was bridged.")
+        notes.append(
+            f"{gaps.size} gaps; the longest, {step[widest]:.3g} s at t = {t[widest]:.6g} s, was bridged by "
+            "a straight line: better split the record there (between)."
+        )
     signals: dict[str, Any] = {
         name: None if (value := getattr(experiment, name)) is None else CubicSpline(t, value, axis=0)(clock)
         for name in ("q", "dq")

@@ -35,6 +35,9 @@ class Selection:
     """Samples cut at the start and at the end, before anything is decimated."""
     rest_velocity: ArrayLike | None = None
     """Equations of a joint slower than this (rad/s or m/s; one number or one for each joint) are left out; None: none."""
+    ends: bool = True
+    """Whether the first and last rows count. Forward-backward filters continue a record about its end samples, whose noise
+    these rows take over whole."""
 
     def __post_init__(self) -> None:
         _ = self.decimator
@@ -77,7 +80,10 @@ class Selection:
         start, stop = window
         kept = start + self.decimator.kept(stop - start)
         limit = 0.0 if self.rest_velocity is None else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
-        return np.asarray(np.abs(dq[kept]) >= limit)
+        used = np.asarray(np.abs(dq[kept]) >= limit)
+        if not self.ends and self.decimation > 1 and self.decimate != "fir":
+            used[[0, -1]] = False
+        return used
 
     def reduce(self, window: tuple[int, int], source: Source) -> Array:
         """Columns of the record, which `source(start, stop)` gives, filtered and decimated over the window: (K, m)."""

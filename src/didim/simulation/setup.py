@@ -121,11 +121,20 @@ def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
 
 
 def fastest_rate(
-    model: TorqueModel, parameters: ArrayLike, values: Values, law: Law, drive: int, friction: int, width: float, q: Array
+    model: TorqueModel,
+    parameters: ArrayLike,
+    values: Values,
+    law: Law,
+    drive: int,
+    friction: int,
+    width: float,
+    q: Array,
+    own: Array | None = None,
 ) -> float:
     """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv + Fc/(2 width)) (M^-1)_jj.
 
-    The slope of smooth friction counts half: it acts only while a contact is slower than the width.
+    The slope of smooth friction counts half: it acts only while a contact is slower than the width. Computed torque has
+    kv M_own in place of kv g, with the inertia matrices (K, n, n) of the controller's `own` model.
     """
     damping = np.abs(np.diagonal(values.viscous)) + np.maximum(np.abs(values.viscous_positive), np.abs(values.viscous_negative))
     if friction == SMOOTH:
@@ -138,7 +147,9 @@ def fastest_rate(
     feasible = np.linalg.eigvalsh(M)[:, 0] > 0
     if not feasible.any():
         return 0.0
-    return float((by_law + damping * np.diagonal(np.linalg.inv(M[feasible]), axis1=1, axis2=2)).max())
+    inverse = np.linalg.inv(M[feasible])
+    scale = 1.0 if own is None else np.diagonal(inverse @ own[feasible], axis1=1, axis2=2)
+    return float((by_law * np.maximum(scale, 1.0) + damping * np.diagonal(inverse, axis1=1, axis2=2)).max())
 
 
 def substeps_for(period: float, rate: float, longest: float, most: int = MOST_SUBSTEPS) -> int:

@@ -116,7 +116,7 @@ def simulate(
         _report_instability(model, parameters, loop, started[0])
     period = clock_of(loop, time, None if step is None else longest)
     probe = course.sample(np.linspace(0.0, time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
-    fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe)
+    fastest = fastest_rate(model, parameters, values, law, drive_of(loop), kind, width, probe, _own_inertia(loop, law, probe))
     plant = make_plant(model, values, loop, law, course.pieces(0.0, period, period), kind, width)
     out = new_output(on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
@@ -184,6 +184,13 @@ def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
     follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
     lag = np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
     return q - lag * dq, dq - lag * ddq
+
+
+def _own_inertia(loop: Controller | None, law: Law, q: Array) -> Array | None:
+    """Inertia matrices (K, n, n) of the model that computed torque multiplies its gains with; None for other laws."""
+    if loop is None or loop.model is None or law.kind != COMPUTED_TORQUE:
+        return None
+    return loop.model.inertia_matrix(q, loop.model.nominal if loop.parameters is None else loop.parameters)
 
 
 def _friction(friction: str, width: float) -> int:
