@@ -41,6 +41,12 @@ RISE = 1.2
 """A step may raise the weighted torque error by this factor."""
 
 
+_ROUGH = (
+    "The torque error is down to the noise and the next step is small, but no step lowers it further: the simulation is rough "
+    "there (encoder steps, saturation, sticking)."
+)
+
+
 class Search:
     """One run: the settings, the records in their loop, and the way so far."""
 
@@ -195,18 +201,9 @@ class Search:
 
     def _finished(self, point: Point, status: str, message: str) -> Estimate:
         """The estimate at the last iterate, judged."""
-        if (
-            status != "converged"
-            and "on request" not in message
-            and arrived(self.model, self.closed, point, self.settings.tol_parameters)
-        ):
-            status, message = (
-                "converged",
-                (
-                    "The torque error is down to the noise and the next step is small, but no step lowers it further: the simulation is "
-                    "rough there (encoder steps, saturation, sticking)."
-                ),
-            )
+        stuck = status != "converged" and "on request" not in message
+        if stuck and arrived(self.model, self.closed, point, self.settings.tol_parameters):
+            status, message = "converged", _ROUGH
         status, message, doubts = judged(
             self.model,
             self.closed,
