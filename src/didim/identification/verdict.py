@@ -80,7 +80,8 @@ def judged(
         return "unexcited", f"{lacks} {message}", []
     if status != "converged":
         asked = "on request" in message
-        more = "" if asked else f" {_ADVICE}, or use stiffer loops; IDIM needs no loop, where positions were measured."
+        elsewhere = "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were measured"
+        more = "" if asked else f" {_ADVICE}; {elsewhere}."
         return status, message + more, []
     share, noise = simulated.by_joint, noise_shares(closed, simulated)
     j = int((share / np.maximum(noise, 1e-12)).argmax())
