@@ -23,8 +23,8 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
     return float(square / stats.chi2.ppf(0.999, delta.size))
 
 
-@pytest.mark.parametrize(("robot", "effects", "hertz"), [("double_pendulum", None, 5.0), ("panda", RIGID, 10.0)])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)])
+@pytest.mark.parametrize("seed", [200, 201])
 def test_robots_converge_from_identity(robot, effects, hertz, seed):
     m = model(robot, effects)
     course = didim.Fourier.random(m.robot, seed, period=10.0)
@@ -43,7 +43,7 @@ def tx40(hertz: float, seed: int = 2010):
     return case.model, experiment, controller
 
 
-@pytest.mark.parametrize("seed", [2010, 1])
+@pytest.mark.parametrize("seed", [2010, 101])
 def test_tx40_with_stiff_loops_converges_from_identity(seed):
     m, experiment, controller = tx40(40.0, seed)
     found = didim.identify(m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity"))
