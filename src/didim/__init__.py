@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from didim.results import Estimate, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
     from didim.signals import Experiment, Fourier, PointToPoint, Reference, load_experiment, load_reference, time_offset
-    from didim.simulation import Case, Motion, UnstableLoopWarning, load_case, simulate, virtual_experiment
+    from didim.simulation import (
+        Case,
+        Motion,
+        Sensitivities,
+        UnstableLoopWarning,
+        load_case,
+        sensitivities,
+        simulate,
+        virtual_experiment,
+    )
 
 __version__ = "0.1.0"
 
@@ -30,7 +39,16 @@ _ROOMS = {
         "time_offset",
     ),
     "didim.control": ("PD", "PID", "Cascade", "ComputedTorque", "OwnLaw", "control_law", "largest_inertias", "linearise"),
-    "didim.simulation": ("Case", "Motion", "UnstableLoopWarning", "load_case", "simulate", "virtual_experiment"),
+    "didim.simulation": (
+        "Case",
+        "Motion",
+        "Sensitivities",
+        "UnstableLoopWarning",
+        "load_case",
+        "sensitivities",
+        "simulate",
+        "virtual_experiment",
+    ),
     "didim.results": ("Estimate", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "identify"),
     "didim.errors": ("InfeasibleError", "InputError"),
@@ -60,6 +78,7 @@ __all__ = [
     "PointToPoint",
     "Reference",
     "Robot",
+    "Sensitivities",
     "UnstableLoopWarning",
     "__version__",
     "control_law",
@@ -71,6 +90,7 @@ __all__ = [
     "load_experiment",
     "load_reference",
     "load_robot",
+    "sensitivities",
     "shipped_robots",
     "simulate",
     "time_offset",

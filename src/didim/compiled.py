@@ -58,12 +58,19 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
     return dispatcher
 
 
-def entry(signature: Any) -> Callable[[Callable[P, R]], Entry[P, R]]:
-    """Declare a kernel that Python calls, with the one Numba signature that it is compiled for."""
+def spliced(function: Callable[P, R]) -> Callable[P, R]:
+    """Declare an inner kernel whose source is spliced into its caller: for those that are handed whole records of arrays."""
+    _must_live_in_kernels(function)
+    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, inline="always")(function)
+    return dispatcher
+
+
+def entry(signature: Any, name: str | None = None) -> Callable[[Callable[P, R]], Entry[P, R]]:
+    """Declare a kernel that Python calls, with the one Numba signature that it is compiled for; by default under its name."""
 
     def declare(function: Callable[P, R]) -> Entry[P, R]:
         _must_live_in_kernels(function)
-        return Entry(function, signature)
+        return Entry(function, signature, name or function.__name__)
 
     return declare
 
@@ -79,9 +86,9 @@ def record_type(record: type, *fields: Any) -> Any:
 class Entry(Generic[P, R]):
     """A compiled function that is built, or read from the cache, when it is first called."""
 
-    def __init__(self, function: Callable[P, R], signature: Any) -> None:
+    def __init__(self, function: Callable[P, R], signature: Any, name: str) -> None:
         functools.update_wrapper(self, function)
-        self.name = f"{function.__module__}.{function.__name__}"
+        self.name = f"{function.__module__}.{name}"
         self.seconds: float | None = None
         self._function = function
         self._signature = signature

@@ -34,6 +34,19 @@ _FIT = np.linalg.inv(_harmonics(_FIVE))
 
 def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array | None = None) -> Array:
     """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an iterate may have J <= 0)."""
+    J, _ = _largest(model, parameters)
+    return J if previous is None else np.maximum(J, 1e-3 * per_joint(previous, "previous", model.robot.n))
+
+
+def inertia_slopes(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
+    """J (n,) of (51) and how it changes with the parameters (n, p): M_jj, linear in them, at the pose where it is largest."""
+    J, poses = _largest(model, parameters)
+    units = np.eye(np.size(parameters))
+    return J, np.array([np.diagonal(model.inertia_matrix(poses, unit), axis1=1, axis2=2).diagonal() for unit in units]).T
+
+
+def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
+    """J (n,), and for each joint the pose (n, n) at which it is reached."""
     n, inertia = model.robot.n, _Inertia(model, parameters)
     lower, upper = joint_ranges(model)
     points = lower + (upper - lower) * qmc.Halton(n, scramble=False).random(_STARTS)
@@ -50,8 +63,8 @@ def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array 
         largest = inertia.diagonals(best)[rows, joints]
         if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
-    J = largest.reshape(n, _CLIMBERS).max(axis=1)
-    return J if previous is None else np.maximum(J, 1e-3 * per_joint(previous, "previous", n))
+    first = largest.reshape(n, _CLIMBERS).argmax(axis=1) + _CLIMBERS * np.arange(n)
+    return largest[first], best[first]
 
 
 class _Inertia:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.door import samples
+from didim.dynamics.kernels.derivatives import allocate_ground, motion_derivatives_batch
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch
@@ -110,6 +111,14 @@ class TorqueModel(ABC):
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
         inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)
         return M
+
+    def derivatives(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike) -> tuple[Array, Array]:
+        """d tau/d q and d tau/d dq (N, n, n) of eq. 1, [sample, torque, joint], exact; Coulomb torques count as constant."""
+        q_, dq_, ddq_, _ = self._motion(q, dq, ddq, None, "ddq")
+        n, rows, work = self.robot.n, q_.shape[0], self._work()
+        M, by_q, by_dq = (np.empty((rows, n, n)) for _ in range(3))
+        motion_derivatives_batch(self.tree, self.values(phi), q_, dq_, ddq_, work, allocate_ground(n), M, by_q, by_dq)
+        return by_q, by_dq
 
     def _work(self) -> Work:
         return allocate(self.robot.n, len(self.contacts))

@@ -8,52 +8,80 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course
 from didim.simulation.kernels.adaptive import run_adaptive
-from didim.simulation.kernels.fixed import Output, run_fixed
+from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
+from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
+Take = Callable[[int, Array, Array], None]
+"""Takes a block of sensitivities: its first output row, those of the torque (rows, n, m) and of the position (rows, n, m)."""
+
+BLOCK = 1 << 20
+"""Numbers in one block of sensitivities."""
 
 CHUNK = 4.0
 """Seconds per call of the compiled loop: memory for the reference stays small, and progress can be told between two calls."""
 
 
 class Run:
-    """Calls the compiled loop chunk by chunk; its time counts from the origin, so that Unix times lose no digits."""
+    """Calls the compiled loop chunk by chunk; its time counts from the first time asked for, so that Unix times lose no digits.
+
+    A run can be made once: its memory is then that of the end.
+    """
 
     def __init__(
-        self, plant: Plant, course: Course, origin: float, out: Output, y: Array, period: float, substeps: int, size: int
+        self,
+        plant: Plant,
+        course: Course,
+        t: Array,
+        out: Output,
+        y: Array,
+        period: float,
+        substeps: int,
+        size: int,
+        joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.course, self.out, self.y = plant, course, out, y
-        self.period, self.substeps, self.size = period, substeps, size
+        self.plant, self.course, self.t, self.out, self.y = plant, course, t, out, y
+        self.period, self.substeps, self.size, self.joints = period, substeps, size, joints
         self.trouble, self.when = np.zeros(2, dtype=np.int64), np.zeros(1)
-        self.origin, self.end = origin, float(out.t[-1])
+        self.end = float(out.t[-1])
 
-    @property
-    def joint(self) -> int:
-        """The joint at which the run failed, -1 if none."""
-        return int(self.trouble[1])
+    def fixed(self, progress: Progress | None) -> Motion:
+        """Run with a fixed step."""
+        return self._chunks(None, None, CHUNK, progress)
 
-    def fixed(self, progress: Progress | None) -> tuple[int, str, str]:
-        """Run with a fixed step; how many outputs were written, the status and its message."""
+    def sensitive(self, tangent: Tangent, take: Take, progress: Progress | None = None) -> Motion:
+        """Run with a fixed step and carry the sensitivities along; they are handed out block by block."""
+        n, m = tangent.tau.shape
+        return self._chunks(tangent, take, min(CHUNK, max(BLOCK / (n * m) * self.period, 0.02)), progress)
+
+    def _chunks(self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None) -> Motion:
         row, sample, total = 0, 0, int(self.end / self.period) + 2
-        chunk = max(1, int(CHUNK / self.period))
+        chunk = max(1, int(length / self.period))
         while row < self.out.t.size and sample < total:
-            last = min(sample + chunk, total)
+            last, first = min(sample + chunk, total), row
             plant = self._plant(sample * self.period, last * self.period)
-            row = run_fixed(
-                plant, 0.0, self.period, sample, last, self.substeps, self.size, self.y, row, self.out, self.trouble, self.when
-            )
+            clock = (self.period, sample, last, self.substeps, self.size, self.y, row, self.out, self.trouble, self.when)
+            if tangent is None:
+                row = run_fixed(plant, None, *clock)
+            else:
+                rows = int(np.searchsorted(self.out.t, last * self.period + TICK)) - row + 1
+                tau, q = (np.empty((rows, *tangent.tau.shape)) for _ in range(2))
+                row = run_sensitive(plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock)
+                if take is not None:
+                    take(first, tau[: row - first], q[: row - first])
             sample = last
             if (stop := self._told(row, sample * self.period, progress)) is not None:
                 return stop
-        return row, "completed", ""
+        return self._motion(row, "completed", "")
 
-    def adaptive(self, tolerance: float, progress: Progress | None) -> tuple[int, str, str]:
-        """Run with error control; returns as `fixed`."""
+    def adaptive(self, tolerance: float, progress: Progress | None) -> Motion:
+        """Run with error control."""
         row, now, step = 0, 0.0, np.array([1e-4])
         while row < self.out.t.size and now < self.end:
             end = min(now + CHUNK, self.end)
@@ -64,23 +92,30 @@ class Run:
             now = end
             if (stop := self._told(row, now, progress)) is not None:
                 return stop
-        return row, "completed", ""
+        return self._motion(row, "completed", "")
 
     def _plant(self, start: float, end: float) -> Plant:
         return self.plant._replace(asked=self.course.pieces(start, end + self.period, self.period))
 
-    def _told(self, row: int, now: float, progress: Progress | None) -> tuple[int, str, str] | None:
+    def _told(self, row: int, now: float, progress: Progress | None) -> Motion | None:
         """The end of the run, if it has come."""
-        at = f"t = {self.origin + self.when[0]:.6g} s"
+        at, j = f"t = {self.t[0] + self.when[0]:.6g} s", int(self.trouble[1])
+        joint = f"joint {j + 1} ({self.joints[j]})"
         if self.trouble[0] == INFEASIBLE:
-            return row, "infeasible", f"The inertia matrix is not positive definite at {at}, {{joint}}."
+            return self._motion(row, "infeasible", f"The inertia matrix is not positive definite at {at}, {joint}.")
         if self.trouble[0] == DIVERGED:
-            return row, "diverged", f"The motion runs away at {at}, {{joint}}; is the loop stable?"
+            return self._motion(row, "diverged", f"The motion runs away at {at}, {joint}; is the loop stable?")
         share = min(1.0, now / self.end) if self.end > 0 and row < self.out.t.size else 1.0
         answer = None if progress is None else progress(float(share))
         if answer is not None and not answer:
-            return row, "cancelled", f"Stopped on request at {at}."
+            return self._motion(row, "cancelled", f"Stopped on request at {at}.")
         return None
+
+    def _motion(self, rows: int, status: str, message: str) -> Motion:
+        """The outputs that were reached."""
+        kept, out = slice(0, rows), self.out
+        signals = (out.q[kept], out.dq[kept], out.ddq[kept], out.tau[kept], out.slip[kept])
+        return Motion(self.t[kept], *signals, out.stuck[kept].astype(bool), status, message)
 
 
 def new_output(t: Array, n: int, c: int) -> Output:
@@ -88,19 +123,3 @@ def new_output(t: Array, n: int, c: int) -> Output:
     N = t.size
     q, dq, ddq, tau = np.zeros((4, N, n))
     return Output(t, q, dq, ddq, tau, np.zeros((N, c)), np.zeros((N, c), dtype=np.uint8))
-
-
-def motion_of(t: Array, out: Output, rows: int, status: str, message: str) -> Motion:
-    """The outputs that were reached, as a motion at the times t asked for."""
-    kept = slice(0, rows)
-    return Motion(
-        t[kept],
-        out.q[kept],
-        out.dq[kept],
-        out.ddq[kept],
-        out.tau[kept],
-        out.slip[kept],
-        out.stuck[kept].astype(bool),
-        status,
-        message,
-    )

@@ -124,6 +124,19 @@ def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> No
 
 
 @kernel
+def placed_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
+    """`regressor` at the placement held in `work`."""
+    move(tree, dq, ddq, work)
+    fill_twists(tree, work)
+    for i in range(dq.size):
+        link_columns(tree, columns, i, work, W)
+    fill_sources(dq, ddq, slip, work.sources)
+    for e in range(columns.row.size):
+        if columns.column[e] >= 0:
+            W[columns.row[e], columns.column[e]] += columns.weight[e] * work.sources[columns.source[e]]
+
+
+@kernel
 def regressor(
     tree: Tree,
     columns: Columns,
@@ -136,14 +149,7 @@ def regressor(
 ) -> None:
     """IDM (n, p) of one sample into W, which must hold zeros."""
     place(tree, q, work)
-    move(tree, dq, ddq, work)
-    fill_twists(tree, work)
-    for i in range(q.size):
-        link_columns(tree, columns, i, work, W)
-    fill_sources(dq, ddq, slip, work.sources)
-    for e in range(columns.row.size):
-        if columns.column[e] >= 0:
-            W[columns.row[e], columns.column[e]] += columns.weight[e] * work.sources[columns.source[e]]
+    placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
 @entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _cube))

@@ -45,3 +45,12 @@ def read(pieces: Any, time: Any, i: int, t: float, out: Any) -> None:
     u = min(max(t, time[0]), time[time.size - 1]) - time[i]
     for j in range(out.size):
         out[j] = ((pieces[i, j, 3] * u + pieces[i, j, 2]) * u + pieces[i, j, 1]) * u + pieces[i, j, 0]
+
+
+@kernel
+def slope(pieces: Any, time: Any, i: int, t: float, out: Any) -> None:
+    """Rates of change of the signals of piece i at time t, zero beyond the ends, into out (n,)."""
+    inside = time[0] <= t <= time[time.size - 1]
+    u = t - time[i]
+    for j in range(out.size):
+        out[j] = (3.0 * pieces[i, j, 3] * u + 2.0 * pieces[i, j, 2]) * u + pieces[i, j, 1] if inside else 0.0

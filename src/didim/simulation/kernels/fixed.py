@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64, uint8
+from numba import float64, int64, types, uint8
 
-from didim.compiled import entry, kernel, record_type
+from didim.compiled import entry, kernel, record_type, spliced
 from didim.control.kernels.law import sampled_command
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, settle
-from didim.simulation.kernels.plant import COMPLETED, HELD, Plant, apply, ask, plant_type, rates, runaway, told
+from didim.simulation.kernels.plant import COMPLETED, CONTINUOUS, HELD, Plant, apply, ask, plant_type, rates, runaway, told
+from didim.simulation.kernels.tangent import (
+    arrest_tangent,
+    rates_tangent,
+    record_tangent,
+    stage_tangent,
+    tangent_type,
+    torque_tangent,
+)
 
 
 class Output(NamedTuple):
@@ -64,10 +72,11 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
     return 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
 
 
-@kernel
-def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: Output, trouble: Any) -> int:
+@spliced
+def advance(plant: Plant, T: Any, t: float, y: Any, size: int, h: float, row: int, out: Output, trouble: Any) -> int:
     """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
 
+    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs to it.
     An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
     `rates` below: more of them would multiply the size of the compiled loop.
     """
@@ -83,25 +92,37 @@ def advance(plant: Plant, t: float, y: Any, size: int, h: float, row: int, out: 
                 return row
             if stage == 0:
                 mark_held(plant.values, plant.touch)
+            if T is not None:
+                stage_tangent(T, size, stage, length)
+                if plant.drive == CONTINUOUS:
+                    torque_tangent(plant, T, t + share * length, T.K[stage])
+                if stage < 4:
+                    rates_tangent(plant, T, x, h, K[stage], T.K[stage])
             if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
                 record(plant, x, row, out)
+                if T is not None:
+                    record_tangent(T, row)
                 row += 1
                 if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
                     stepping = True
                     break
     if not stepping:
         stage_state(K, y, size, 4, h, x)
+        if T is not None:
+            for j in range(n):
+                T.jump[j] = x[n + j]
         arrest(plant.values, plant.touch, x[n : 2 * n])
+        if T is not None:
+            arrest_tangent(plant, T, size, T.jump, x[n : 2 * n], h)
         for k in range(size):
             y[k] = x[k]
         told(runaway(y, n), trouble)
     return row
 
 
-@entry(int64(plant_type, float64, float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector))
-def run_fixed(
+def run(
     plant: Plant,
-    start: float,
+    T: Any,
     period: float,
     first_sample: int,
     last_sample: int,
@@ -113,7 +134,7 @@ def run_fixed(
     trouble: Any,
     when: Any,
 ) -> int:
-    """Run samples first_sample to last_sample of the clock start + k period from state y; returns the next output row.
+    """Run samples first_sample to last_sample of the clock k period from state y; returns the next output row.
 
     trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time.
     """
@@ -122,16 +143,21 @@ def run_fixed(
     for sample in range(first_sample, last_sample):
         for sub in range(substeps):
             h = period / substeps
-            t = start + sample * period + sub * h
+            t = sample * period + sub * h
             when[0] = t
             if plant.drive == HELD and sub == 0:
                 ask(plant.asked, plant.cursor, t, plant.desk.reference)
                 law, desk = plant.law, plant.desk
                 sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
                 apply(plant.law.gain, plant.now.v, plant.now.tau)
-            row = advance(plant, t, y, size, h, row, out, trouble)
-            if trouble[0] != COMPLETED:
-                return row
-            if row >= out.t.size:
+                if T is not None:
+                    torque_tangent(plant, T, t, T.K[4])
+            row = advance(plant, T, t, y, size, h, row, out, trouble)
+            if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
     return row
+
+
+_clock = (float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector)
+run_fixed = entry(int64(plant_type, types.none, *_clock), "run_fixed")(run)
+run_sensitive = entry(int64(plant_type, tangent_type, *_clock), "run_sensitive")(run)

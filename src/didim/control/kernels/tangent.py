@@ -1,0 +1,164 @@
+"""The law differentiated: how the control signal changes with the state it sees, its own gains, and a delay of its reference.
+
+m directions at once. The columns of a direction that is a gain say which of kp, kv, ki, kiv of which joint; a delay moves the
+whole reference, q_r(t - delay). A saturated command has zero derivative, an encoder's steps are taken for a straight line.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64, int64
+
+from didim.compiled import kernel, record_type, shared
+from didim.control.kernels.law import (
+    BACKWARD_DIFFERENCE,
+    COMPUTED_TORQUE,
+    FEEDFORWARD,
+    GAINS_ONLY,
+    GRAVITY,
+    MEAN_DIFFERENCE,
+    Desk,
+    Law,
+)
+from didim.dynamics.kernels.derivatives import motion_derivatives
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
+
+
+class LawTangent(NamedTuple):
+    """Derivatives of what a law has on its desk, in m directions."""
+
+    gain: Any  # (4, n) int64 direction of kp, kv, ki, kiv of each joint; -1: none
+    delay: int  # direction of the reference's delay; -1: none
+    error: Any  # (2, n, m) of e and s
+    integral: Any  # (2, n, m)
+    past: Any  # (2, n, m) of the positions at the last two samples
+    line: Any  # (delay + 1, n, m) of the commands on their way
+    v: Any  # (n, m) of the control signal
+    drift: Any  # (3, n) rates of q_r, dq_r, ddq_r now
+    model: Any  # (n, m) scratch
+    M: Any  # (n, n) of the controller's own model; so the next two
+    by_q: Any
+    by_dq: Any
+    ground: Any
+
+
+_matrix, _cube = float64[:, ::1], float64[:, :, ::1]
+law_tangent_type = record_type(LawTangent, int64[:, ::1], int64, *[_cube] * 4, _matrix, _matrix, _matrix, *[_matrix] * 4)
+
+
+@kernel
+def see_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent, seen_dq: Any) -> None:
+    """Velocity as a sampled controller has it, and the positions it remembers: q, dq (n, m) in, seen_dq (n, m) out."""
+    first = desk.count[0] == 1
+    for j in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            if first:
+                T.past[0, j, c] = q[j, c] - law.period * dq[j, c]
+                T.past[1, j, c] = q[j, c] - 2.0 * law.period * dq[j, c]
+            if law.velocity == BACKWARD_DIFFERENCE:
+                seen_dq[j, c] = (q[j, c] - T.past[0, j, c]) / law.period
+            elif law.velocity == MEAN_DIFFERENCE:
+                seen_dq[j, c] = (q[j, c] - T.past[1, j, c]) / (2.0 * law.period)
+            else:
+                seen_dq[j, c] = dq[j, c]
+            T.past[1, j, c] = T.past[0, j, c]
+            T.past[0, j, c] = q[j, c]
+
+
+@kernel
+def error_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent) -> None:
+    """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay."""
+    for j in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            T.error[0, j, c] = -q[j, c]
+            T.error[1, j, c] = -law.kp[j] * q[j, c] - dq[j, c]
+        if T.delay >= 0:
+            T.error[0, j, T.delay] -= T.drift[0, j]
+            T.error[1, j, T.delay] -= law.kp[j] * T.drift[0, j] + law.ff[j] * T.drift[1, j]
+        if T.gain[0, j] >= 0:
+            T.error[1, j, T.gain[0, j]] += desk.error[0, j]
+
+
+@kernel
+def command_tangent(
+    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, integral: Any, work: Work, current: Any, T: LawTangent
+) -> None:
+    """v before the delay line; `current` (n,) is the command itself, to see where it is saturated."""
+    for j in range(q.shape[0]):
+        for c in range(q.shape[1]):
+            T.v[j, c] = law.kv[j] * T.error[1, j, c] + law.ki[j] * integral[0, j, c] + law.kiv[j] * integral[1, j, c]
+        if T.gain[1, j] >= 0:
+            T.v[j, T.gain[1, j]] += desk.error[1, j]
+        if T.gain[2, j] >= 0:
+            T.v[j, T.gain[2, j]] += desk.integral[0, j]
+        if T.gain[3, j] >= 0:
+            T.v[j, T.gain[3, j]] += desk.integral[1, j]
+    if law.kind != GAINS_ONLY:
+        model_tangent(law, tree, own, desk, q, dq, work, T)
+    for j in range(q.shape[0]):
+        if abs(current[j]) >= law.saturation[j]:
+            for c in range(q.shape[1]):
+                T.v[j, c] = 0.0
+
+
+@shared
+def model_tangent(law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, T: LawTangent) -> None:
+    """What the controller's own model adds, at the motion that `add_model` left on the desk."""
+    n, m = q.shape
+    place(tree, desk.model[0], work)
+    motion_derivatives(tree, own, desk.model[1], desk.model[2], work, T.ground, T.M, T.by_q, T.by_dq)
+    for i in range(n):
+        for c in range(m):
+            T.model[i, c] = 0.0
+        for k in range(n):
+            if law.kind != FEEDFORWARD:
+                by_dq = 0.0 if law.kind == GRAVITY else T.by_dq[i, k]
+                for c in range(m):
+                    T.model[i, c] += T.by_q[i, k] * q[k, c] + by_dq * dq[k, c]
+            if law.kind == COMPUTED_TORQUE:
+                for c in range(m):
+                    T.model[i, c] += T.M[i, k] * T.v[k, c]
+            if T.delay >= 0 and law.kind == FEEDFORWARD:
+                T.model[i, T.delay] -= T.by_q[i, k] * T.drift[0, k] + T.by_dq[i, k] * T.drift[1, k]
+            if T.delay >= 0 and law.kind != GRAVITY:
+                T.model[i, T.delay] -= T.M[i, k] * T.drift[2, k]
+    for i in range(n):
+        for c in range(m):
+            if law.kind == COMPUTED_TORQUE:
+                T.v[i, c] = 0.0
+            for k in range(n):
+                T.v[i, c] += law.ungain[i, k] * T.model[k, c]
+
+
+@kernel
+def counted(law: Law, desk: Desk, current: Any, k: int, j: int) -> bool:
+    """Whether the error entered its integral: anti-windup sets to zero what it takes back from a saturated joint."""
+    return abs(current[j]) < law.saturation[j] or desk.error[k, j] != 0.0
+
+
+@shared
+def sampled_tangent(
+    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, v: Any, T: LawTangent, seen_dq: Any
+) -> None:
+    """T.v (n, m) of the command that is applied from this sample on, after `sampled_command` has found it."""
+    n, m = q.shape
+    length = desk.line.shape[0]
+    now = (desk.count[0] - 1) % length
+    current = desk.line[now] if length > 1 else v
+    see_tangent(law, desk, q, dq, T, seen_dq)
+    error_tangent(law, desk, q, seen_dq, T)
+    for k in range(2):
+        for j in range(n):
+            if counted(law, desk, current, k, j):
+                for c in range(m):
+                    T.integral[k, j, c] += law.period * T.error[k, j, c]
+    command_tangent(law, tree, own, desk, q, seen_dq, T.integral, work, current, T)
+    if length > 1:
+        for j in range(n):
+            for c in range(m):
+                if desk.count[0] == 1:
+                    for k in range(length):
+                        T.line[k, j, c] = T.v[j, c]
+                T.line[now, j, c] = T.v[j, c]
+                T.v[j, c] = T.line[(now + 1) % length, j, c]

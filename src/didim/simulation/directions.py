@@ -1,0 +1,122 @@
+"""In which directions a simulation is differentiated: the model's parameters, the law's gains, a delay of the reference.
+
+Gains that are tuned for the simulated robot itself (58) change with its parameters: their share is folded into the parameters'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.kernels.law import COMPUTED_TORQUE, USER, Law
+from didim.control.kernels.tangent import LawTangent
+from didim.control.law import Controller
+from didim.control.tuning import inertia_slopes
+from didim.dynamics.kernels.derivatives import allocate_ground
+from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError
+from didim.simulation.kernels.tangent import Tangent
+from didim.simulation.run import Run
+
+Array = NDArray[np.float64]
+
+GAINS = ("kp", "kv", "ki", "kiv")
+"""Of the one law, in the order in which kernels number them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """The columns that a run carries along, and those that are asked for."""
+
+    names: tuple[str, ...]
+    """(m,) parameters, then gains such as "kp1", then "delay", in s."""
+    gain: NDArray[np.int64]
+    """(4, n) column of each gain in the run; -1: none."""
+    delay: int
+    """Column of the delay in the run; -1: none."""
+    count: int
+    """Columns of the run, M."""
+    fold: Array | None
+    """(M, m): sensitivities asked for = those of the run @ fold; None: they are the same."""
+
+    def folded(self, run: Array) -> Array:
+        """(..., m) from (..., M)."""
+        return run if self.fold is None else run @ self.fold
+
+    def tangent(self, run: Run, model: TorqueModel, kept: Array) -> Tangent:
+        """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
+        n, c, b, M = model.robot.n, len(model.contacts), len(model.parameter_names), self.count
+        line = run.plant.desk.line.shape[0]
+        table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((4 * n, M))
+        law = LawTangent(
+            gain=self.gain,
+            delay=self.delay,
+            error=np.zeros((2, n, M)),
+            integral=np.zeros((2, n, M)),
+            past=np.zeros((2, n, M)),
+            line=np.zeros((line, n, M)),
+            v=table.copy(),
+            drift=np.zeros((3, n)),
+            model=table.copy(),
+            M=square.copy(),
+            by_q=square.copy(),
+            by_dq=square.copy(),
+            ground=allocate_ground(n),
+        )
+        state[: 2 * n] = kept
+        return Tangent(
+            columns=model.columns,
+            law=law,
+            y=state,
+            x=np.zeros((4 * n, M)),
+            K=np.zeros((5, 4 * n, M)),
+            tau=table.copy(),
+            seen=table.copy(),
+            W=np.zeros((n, b)),
+            M=square.copy(),
+            by_q=square.copy(),
+            by_dq=square.copy(),
+            ground=allocate_ground(n),
+            slip=np.zeros(c),
+            A=np.zeros((c, c)),
+            held=np.zeros(c, dtype=np.int64),
+            force=np.zeros((c, M)),
+            jump=np.zeros(n),
+            none=np.zeros(max(n, 3)),
+            first=np.zeros(1, dtype=np.int64),
+            out_tau=np.zeros((0, n, M)),
+            out_q=np.zeros((0, n, M)),
+        )
+
+
+def directions_of(
+    model: TorqueModel, parameters: ArrayLike, loop: Controller | None, law: Law, gains: bool, delay: bool
+) -> Directions:
+    """The parameters, and on request the gains that are not zero and the delay."""
+    if law.kind == USER:
+        raise InputError("Exact sensitivities need a law that didim knows; a law of your own (OwnLaw) is a closed box to it.")
+    n, b = model.robot.n, len(model.parameter_names)
+    names, values = list(model.parameter_names), [law.kp, law.kv, law.ki, law.kiv]
+    tuned = loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
+    gain, count = np.full((4, n), -1, dtype=np.int64), b
+    for k in range(4) if loop is not None and (gains or tuned) else ():
+        for j in np.flatnonzero(values[k]):
+            if gains or k > 0:
+                gain[k, j], count = count, count + 1
+            if gains:
+                names.append(f"{GAINS[k]}{j + 1}")
+    late = count if delay and loop is not None else -1
+    if late >= 0:
+        names.append("delay")
+        count += 1
+    fold = np.zeros((count, len(names)))
+    fold[:b, :b] = np.eye(b)
+    fold[count - (len(names) - b) :, b:] = np.eye(len(names) - b)
+    if tuned:
+        J, slopes = inertia_slopes(model, parameters)
+        for k in range(1, 4):
+            for j in np.flatnonzero(gain[k] >= 0):
+                fold[gain[k, j], :b] += values[k][j] / J[j] * slopes[j]
+    return Directions(tuple(names), gain, late, count, fold if tuned else None)

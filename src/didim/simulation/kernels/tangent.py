@@ -1,0 +1,218 @@
+"""Sensitivities of the closed loop: the derivatives of the discrete step, stage by stage, in m directions at once.
+
+The directions are the b parameters of the model, gains of the law, and a delay of its reference. From M ddq = tau - N - D' f,
+
+    M d(ddq) = d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq) - W d(chi) - D' d(f),
+
+where W is the regressor (2) at the motion itself. Contacts keep what they do: the force of one that slides changes with its
+Coulomb limit only; one that is held changes its force so that its velocity still comes to zero within the step,
+d(u) + h D d(ddq) = 0. Away from a change of these sets the derivatives are those of the simulation itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import float64, int64
+
+from didim.compiled import kernel, record_type, shared, spliced
+from didim.control.kernels.law import Desk, Law
+from didim.control.kernels.tangent import (
+    LawTangent,
+    command_tangent,
+    counted,
+    error_tangent,
+    law_tangent_type,
+    sampled_tangent,
+)
+from didim.dynamics.kernels.derivatives import motion_derivatives
+from didim.dynamics.kernels.regressor import columns_type
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.signals.kernels.pieces import Pieces, slope
+from didim.simulation.kernels.contact import SMOOTH, Touch, is_held
+from didim.simulation.kernels.plant import CONTINUOUS, Plant
+from didim.simulation.kernels.variation import (
+    add_smooth,
+    apply_tangent,
+    driven,
+    jolt,
+    keep_held,
+    sort_contacts,
+    stage_regressor,
+)
+
+
+class Tangent(NamedTuple):
+    """The derivatives that a run carries along, and scratch. State rows as in the plant: q, dq and the integrals."""
+
+    columns: Any  # of the regressor
+    law: Any
+    y: Any  # (4 n, m) of the state
+    x: Any  # (4 n, m) of the state at a stage
+    K: Any  # (5, 4 n, m) of the rates
+    tau: Any  # (n, m) of the torque
+    seen: Any  # (n, m) of the velocity that a sampled controller sees
+    W: Any  # (n, b)
+    M: Any  # (n, n); so the next two
+    by_q: Any
+    by_dq: Any
+    ground: Any
+    slip: Any  # (c,) what a sliding contact's force is over its limit; 0 where it is held
+    A: Any  # (c, c) D M^-1 D' of the held contacts, factored
+    held: Any  # (c,) int64
+    force: Any  # (c, m)
+    jump: Any  # (n,) of the velocity, where contacts are arrested
+    none: Any  # (max(n, 3),) zeros
+    first: Any  # (1,) int64 output row that the buffers begin with
+    out_tau: Any  # (rows, n, m)
+    out_q: Any  # (rows, n, m)
+
+
+_vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
+tangent_type = record_type(
+    Tangent,
+    columns_type,
+    law_tangent_type,
+    _matrix,
+    _matrix,
+    _cube,
+    *[_matrix] * 7,
+    _vector,
+    _matrix,
+    int64[::1],
+    _matrix,
+    _vector,
+    _vector,
+    int64[::1],
+    _cube,
+    _cube,
+)
+
+
+@kernel
+def drift(asked: Pieces, i: int, t: float, rates: Any) -> None:
+    """Rates of the reference's three signals in piece i, into rates (3, n)."""
+    slope(asked.value, asked.time, i, t, rates[0])
+    slope(asked.rate, asked.time, i, t, rates[1])
+    slope(asked.acceleration, asked.time, i, t, rates[2])
+
+
+@shared
+def instant_tangent(
+    law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any, T: LawTangent, x: Any, tau: Any, rate: Any
+) -> None:
+    """The torque tau (n, m) of a continuous law, and the rates of its integrals, at a stage whose sensitivities are x."""
+    n, m = tau.shape
+    q, dq = x[:n], x[n : 2 * n]
+    for k in range(2):
+        for j in range(n):
+            for c in range(m):
+                T.integral[k, j, c] = x[(2 + k) * n + j, c]
+    error_tangent(law, desk, q, dq, T)
+    command_tangent(law, tree, own, desk, q, dq, T.integral, work, v, T)
+    apply_tangent(law.gain, T.v, tau)
+    for k in range(2):
+        for j in range(n):
+            enters = counted(law, desk, v, k, j)
+            for c in range(m):
+                rate[(2 + k) * n + j, c] = T.error[k, j, c] if enters else 0.0
+
+
+@spliced
+def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
+    """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous law (T.x)."""
+    n = plant.now.tau.size
+    if T.law.delay >= 0:
+        drift(plant.asked, plant.cursor[0], t, T.law.drift)
+    law, tree, own, desk, work, v = plant.law, plant.own_tree, plant.own, plant.desk, plant.work, plant.now.v
+    if plant.drive == CONTINUOUS:
+        instant_tangent(law, tree, own, desk, work, v, T.law, T.x, T.tau, rate)
+    else:
+        sampled_tangent(law, tree, own, desk, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen)
+        apply_tangent(law.gain, T.law.v, T.tau)
+
+
+@spliced
+def release(values: Values, touch: Touch, T: Tangent, rows: Any, dq: Any, rate: float) -> None:
+    """`keep_held`, where any contact is."""
+    for i in range(T.held.size):
+        if T.held[i]:
+            keep_held(values.contact, touch.column, touch.A, T.held, T.A, T.force, rows, dq, rate)
+            break
+
+
+@spliced
+def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
+    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are `rate`."""
+    n, values, work, touch = plant.now.tau.size, plant.values, plant.work, plant.touch
+    dq, ddq = state[n : 2 * n], rate[n : 2 * n]
+    place(plant.tree, state[:n], work)
+    motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
+    sort_contacts(values, touch, T.held, T.slip)
+    if plant.friction == SMOOTH:
+        add_smooth(values, touch, plant.width, T.slip, T.by_dq)
+    stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    driven(T.by_q, T.by_dq, T.W, T.tau, work.M, T.x, K)
+    release(values, touch, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
+
+
+@spliced
+def stage_tangent(T: Tangent, size: int, stage: int, h: float) -> None:
+    """The sensitivities T.x at a stage of the classical fourth-order method, as `stage_state` has the state."""
+    K, y, x = T.K, T.y, T.x
+    m = y.shape[1]
+    for k in range(size):
+        for c in range(m):
+            if stage == 0:
+                x[k, c] = y[k, c]
+            elif stage < 3:
+                x[k, c] = y[k, c] + 0.5 * h * K[stage - 1, k, c]
+            elif stage == 3:
+                x[k, c] = y[k, c] + h * K[2, k, c]
+            else:
+                x[k, c] = y[k, c] + h / 6.0 * (K[0, k, c] + 2.0 * K[1, k, c] + 2.0 * K[2, k, c] + K[3, k, c])
+
+
+@spliced
+def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any, h: float) -> None:
+    """The end of a step: T.x becomes T.y; contacts that were held all through it rest, whatever changes.
+
+    What they still moved, and with them the other joints, was taken from the velocity: `before` and `after` (n,). The inertia
+    that this used is that of the last stage, at which `work` still is.
+    """
+    n, m, touch = plant.now.tau.size, T.y.shape[1], plant.touch
+    stage_tangent(T, size, 4, h)
+    for i in range(T.held.size):
+        T.held[i] = 0
+    for a in range(touch.count[0]):
+        i = touch.slow[a]
+        T.held[i] = touch.held[i] and is_held(plant.values, touch, i)
+    moved = 0.0
+    for j in range(n):
+        T.jump[j] = before[j] - after[j]
+        moved = max(moved, abs(T.jump[j]))
+    if moved > 0.0:
+        last, none = T.K[3], T.none
+        for j in range(n):
+            for c in range(m):
+                last[j, c] = T.y[j, c] + h * T.K[2, j, c]
+        jolt(plant.tree, plant.values, plant.work, T.ground, T.columns, T.slip, T.W, T.M, T.by_q, T.by_dq, none, T.seen,
+             T.jump, last, T.K[4])  # fmt: skip
+        for j in range(n):
+            for c in range(m):
+                T.x[n + j, c] -= T.K[4, n + j, c]
+    release(plant.values, touch, T, T.x[n : 2 * n], T.x[n : 2 * n], 0.0)
+    for k in range(size):
+        for c in range(m):
+            T.y[k, c] = T.x[k, c]
+
+
+@spliced
+def record_tangent(T: Tangent, row: int) -> None:
+    """Write torque and position at this very instant."""
+    at = row - T.first[0]
+    n, m = T.tau.shape
+    for j in range(n):
+        for c in range(m):
+            T.out_tau[at, j, c] = T.tau[j, c]
+            T.out_q[at, j, c] = T.x[j, c]

@@ -1,0 +1,109 @@
+"""`sensitivities`: how the simulated torque and motion change with parameters, gains and delay, the exact Jacobian of (39).
+
+They are integrated with the simulation, in the same compiled loop (`kernels/tangent.py`), and cost a few plain simulations
+however many there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.dynamics.torque import TorqueModel
+from didim.signals.reference import Course, Reference
+from didim.simulation.directions import Directions, directions_of
+from didim.simulation.motion import Motion
+from didim.simulation.prepare import Asked, lag_of, prepared
+from didim.simulation.run import Progress, Run, Take
+from didim.simulation.setup import LONGEST_STEP, MOST_SUBSTEPS
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivities:
+    """Derivatives of a simulation in m directions, at the times that it reached."""
+
+    motion: Motion
+    names: tuple[str, ...]
+    """(m,) of the parameters, then of gains ("kp1"), then "delay"."""
+    tau: Array
+    """(N, n, m) of the joint torques."""
+    q: Array
+    """(N, n, m) of the positions."""
+
+
+def sensitivities(
+    model: TorqueModel,
+    parameters: ArrayLike,
+    loop: Controller | None,
+    *,
+    t: ArrayLike,
+    q_ref: ArrayLike | Course | None = None,
+    tau: ArrayLike | Course | None = None,
+    gains: bool = False,
+    delay: bool = False,
+    friction: str = "exact",
+    width: float = 0.05,
+    initial: tuple[ArrayLike, ArrayLike] | str | None = None,
+    step: float | None = None,
+    most_substeps: int = MOST_SUBSTEPS,
+    progress: Progress | None = None,
+) -> Sensitivities:
+    """Simulate with a fixed step and differentiate every step: d tau/d chi and d q/d chi of eq. 33 and 39.
+
+    Parameters
+    ----------
+    gains
+        Also with respect to the gains kp, kv, ki, kiv of the law that are not zero, joint by joint.
+    delay
+        Also with respect to a delay of the reference, s, which must not be a held one.
+    model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, progress
+        As in `didim.simulate`.
+    """
+    asked = Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps)
+    blocks: tuple[list[Array], list[Array]] = ([], [])
+
+    def take(first: int, of_tau: Array, of_q: Array) -> None:
+        del first
+        blocks[0].append(directions.folded(of_tau))
+        blocks[1].append(directions.folded(of_q))
+
+    run, directions = differentiable(asked, gains, delay)
+    motion = run_with(run, directions, asked, take, progress)
+    empty = np.zeros((0, model.robot.n, len(directions.names)))
+    return Sensitivities(motion, directions.names, *(np.concatenate([empty, *each]) for each in blocks))
+
+
+def differentiable(asked: Asked, gains: bool, delay: bool) -> tuple[Run, Directions]:
+    """A run that is ready, and its directions."""
+    run = prepared(asked)
+    return run, directions_of(asked.model, asked.parameters, asked.loop, run.plant.law, gains, delay)
+
+
+def run_with(run: Run, directions: Directions, asked: Asked, take: Take, progress: Progress | None = None) -> Motion:
+    """Make the run and hand its sensitivities, not yet folded, to `take`."""
+    start = _initial(run, directions, asked)
+    return run.sensitive(directions.tangent(run, asked.model, start), take, progress)
+
+
+def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
+    """(2 n, M) of the initial state: it moves with the reference's delay, and behind it with the lag of (53)."""
+    n, law = asked.model.robot.n, run.plant.law
+    state = np.zeros((2 * n, directions.count))
+    if asked.loop is None or (asked.initial is not None and not isinstance(asked.initial, str)):
+        return state
+    h = law.period or LONGEST_STEP
+    q, after, later = run.course.sample([0.0, h, 2 * h])[0]
+    _, dq, ddq = (each[0] for each in run.course.sample([0.0]))
+    if asked.initial == "tracking":
+        dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
+        lag = lag_of(law)
+        for j in np.flatnonzero((directions.gain[0] >= 0) & (lag > 0)):
+            state[[j, n + j], directions.gain[0, j]] = lag[j] / law.kp[j] * np.array([dq[j], ddq[j]])
+    if directions.delay >= 0 and not (isinstance(run.course, Reference) and run.course.interpolation == "held"):
+        state[:, directions.delay] = -np.concatenate([dq, ddq])
+    return state
