@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from didim.control import PD, PID, Cascade, ComputedTorque, OwnLaw, control_law, largest_inertias, linearise
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
-    from didim.identification import DIDIM, IDIM, identify
+    from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.results import Estimate, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
     from didim.signals import Experiment, Fourier, PointToPoint, Reference, load_experiment, load_reference, time_offset
@@ -50,7 +50,7 @@ _ROOMS = {
         "virtual_experiment",
     ),
     "didim.results": ("Estimate", "load_estimate"),
-    "didim.identification": ("DIDIM", "IDIM", "identify"),
+    "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
@@ -74,6 +74,7 @@ __all__ = [
     "InputError",
     "Joint",
     "Motion",
+    "OutputError",
     "OwnLaw",
     "PointToPoint",
     "Reference",

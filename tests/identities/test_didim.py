@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import didim
-from didim.identification.closed_loop import transient_of
+from didim.identification.transient import transient_of
 from didim.identification.initial import start_of
 from support.virtual import loop, model, scara_record
 

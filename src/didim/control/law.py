@@ -156,6 +156,10 @@ class Controller:
             return replace(self, natural_frequency=np.asarray(self.natural_frequency) * factor)
         return replace(self, kp=np.asarray(self.kp) * factor, kv=np.asarray(self.kv) * factor)
 
+    def with_gains(self, gains: Gains) -> Self:
+        """The same law with these numbers for its own gains, instead of poles."""
+        return replace(self, natural_frequency=None, damping=1.0, inertia=None, kp=gains.kp, kv=gains.kv)
+
     def drive(self, model: TorqueModel) -> Array:
         """g (n, n) of (8)."""
         n = model.robot.n

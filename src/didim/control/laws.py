@@ -63,6 +63,11 @@ class PID(Controller):
         tuned = super().retuned(inertia)
         return tuned if self.by_poles else replace(tuned, ki=np.asarray(self.ki) * np.asarray(tuned.kv) / np.asarray(self.kv))
 
+    def with_gains(self, gains: Gains) -> Self:
+        """As `Controller.with_gains`, with ki."""
+        own: dict[str, Any] = {name: getattr(gains, name) for name in ("kp", "kv", "ki")}
+        return replace(self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own)
+
     def faster(self, factor: float) -> Self:
         """As `Controller.faster`; the integral time shrinks by the factor."""
         return _with_integral(self, super().faster(factor), "ki", factor, 3)
@@ -91,6 +96,11 @@ class Cascade(Controller):
         """As `Controller.retuned`; only the velocity loop, kv and kiv, is scaled."""
         tuned = super().retuned(inertia)
         return tuned if self.by_poles else replace(tuned, kiv=np.asarray(self.kiv) * np.asarray(tuned.kv) / np.asarray(self.kv))
+
+    def with_gains(self, gains: Gains) -> Self:
+        """As `Controller.with_gains`, with kiv."""
+        own: dict[str, Any] = {name: getattr(gains, name) for name in ("kp", "kv", "kiv")}
+        return replace(self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own)
 
     def faster(self, factor: float) -> Self:
         """As `Controller.faster`; the integral time shrinks by the factor."""

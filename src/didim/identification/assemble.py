@@ -16,14 +16,25 @@ Array = NDArray[np.float64]
 
 
 def assembled(
-    model: BaseModel, method: str, system: LinearSystem, solution: Solution, values: Array, **more: object
+    model: BaseModel,
+    method: str,
+    system: LinearSystem,
+    solution: Solution,
+    values: Array,
+    size: Array | None = None,
+    **more: object,
 ) -> Estimate:
-    """An estimate with its residuals and statistics, for parameters `values` on a system."""
+    """An estimate with its residuals and statistics, for parameters `values` on a system.
+
+    `size` (n,) is ||Y^j||, where the system is one of steps and its y an error.
+    """
     figures = statistics(system, solution, values)
     rho = system.residual(values)
     n = model.robot.n
-    size, left = (np.array([np.linalg.norm(x[system.joint == j]) for j in range(n)]) for x in (system.y, rho))
-    told = [joint_label(model, j) for j in figures.coloured]
+    left = np.array([np.linalg.norm(rho[system.joint == j]) for j in range(n)])
+    if size is None:
+        size = np.array([np.linalg.norm(system.y[system.joint == j]) for j in range(n)])
+    told = [joint_label(model, j % n) for j in figures.coloured]
     if told:
         lasting = (
             f"What is left of {', '.join(told)} lasts longer than filtered noise would: errors of the model, not only noise."
@@ -36,8 +47,8 @@ def assembled(
         values=values,
         covariance=figures.covariance,
         corrected_covariance=figures.corrected,
-        residual=float(np.linalg.norm(rho) / np.linalg.norm(system.y)),
-        residual_by_joint=left / np.where(size > 0, size, 1.0),
+        residual=float(np.linalg.norm(left) / np.linalg.norm(size[:n])),
+        residual_by_joint=left / np.where(size[:n] > 0, size[:n], 1.0),
         rows=figures.rows,
         freedom=figures.freedom,
         condition=figures.condition,

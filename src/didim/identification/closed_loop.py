@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
-from didim.control.linear import linearise
-from didim.door import per_joint
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
-from didim.identification.system import LinearSystem, observe, stack
-from didim.results.history import Distance, distance
+from didim.identification.system import LinearSystem, observe, rows_of, stack
+from didim.identification.transient import transient_of
 from didim.signals.experiment import Experiment
-from didim.signals.filters import estimated_motion
 from didim.signals.reference import Cached, Course, Reference
-from didim.signals.resample import period_of
 from didim.signals.rows import Selection
 from didim.signals.states import States
 from didim.simulation.motion import Motion
+from didim.simulation.prepare import Asked, prepared
+from didim.simulation.sensitivities import differentiable, run_with
 from didim.simulation.setup import course_of
-from didim.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 LONGEST_SHARE = 0.3
 """Of a record that a transient found by itself may take."""
 
+_FIRST = 50
+"""Samples that the initial state of an open loop is taken from."""
+
 MOST_SUBSTEPS = 60
 """Steps per sample beyond which an iterate counts as failed: its inertia is next to nothing."""
-
-_PROBES = 7
-"""Configurations along the reference at which the loop is linearised."""
-
-_MEASURED_CUTOFF = 0.1
-"""Of the sampling rate: cut of the filter of measured positions that distances are taken to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,23 +44,27 @@ class Simulated:
 
     motions: tuple[Motion, ...]
     errors: Array
-    """(n,) ||Y^j - Y_s^j|| over the rows of each joint."""
+    """(g,) ||Y^j - Y_s^j|| over the rows of each joint, output after output."""
     sizes: Array
-    """(n,) ||Y^j||."""
+    """(g,) ||Y^j||."""
 
     @property
     def residual(self) -> float:
-        """||Y - Y_s|| / ||Y||."""
-        return float(np.linalg.norm(self.errors) / np.linalg.norm(self.sizes))
+        """||Y - Y_s|| / ||Y||, of the first output where there are two."""
+        n = self.motions[0].q.shape[1]
+        return float(np.linalg.norm(self.errors[:n]) / np.linalg.norm(self.sizes[:n]))
 
     @property
     def by_joint(self) -> Array:
-        """(n,) ||Y^j - Y_s^j|| / ||Y^j||."""
+        """(g,) ||Y^j - Y_s^j|| / ||Y^j||."""
         return self.errors / np.where(self.sizes > 0, self.sizes, 1.0)
 
 
 class ClosedLoop:
-    """Simulates the records and builds their linear system; the cut at the start may grow, never shrink."""
+    """Simulates the records and builds their linear system; the cut at the start may grow, never shrink.
+
+    `outputs` are the signals that are compared, "tau" and "q"; a loop that is not `driven` is open: the torques are given.
+    """
 
     def __init__(
         self,
@@ -74,10 +73,14 @@ class ClosedLoop:
         transient: float | None,
         start: tuple[ArrayLike, ArrayLike] | str | None,
         interpolation: str,
+        outputs: tuple[str, ...] = ("tau",),
+        driven: bool = True,
     ) -> None:
         self.records, self.selection, self.start, self.interpolation = list(records), selection, start, interpolation
         self.notes: list[str] = []
-        self.courses = [_course(record, interpolation) for record in records]
+        self.outputs = outputs
+        self.courses = [_course(record, interpolation) if driven else _torque(record) for record in records]
+        self.starts = [] if driven else [_measured_start(record) for record in records]
         self.grows = transient is None
         self.transient = 0.0
         self.windows: list[tuple[int, int]] = []
@@ -85,7 +88,9 @@ class ClosedLoop:
 
     @property
     def references(self) -> list[Array]:
-        """(N, n) of each record: the reference at its times."""
+        """(N, n) of each record: the reference at its times; in open loop the measured positions."""
+        if self.starts:
+            return [np.asarray(record.q) for record in self.records]
         return [course.sample(np.asarray(record.t))[0] for course, record in zip(self.courses, self.records, strict=True)]
 
     @property
@@ -117,44 +122,57 @@ class ClosedLoop:
             )
         self.cut(min(wanted, longest))
 
-    def simulate(self, model: TorqueModel, parameters: Array, loop: Controller) -> Simulated | str:
-        """The records simulated in the loop, or what went wrong."""
+    def simulate(self, model: TorqueModel, parameters: Array, loop: Controller | None, delay: float = 0.0) -> Simulated | str:
+        """The records simulated in the loop, or what went wrong; with the references later by `delay`, s."""
 
-        def run(k: int) -> Motion:
-            return simulate(
-                model,
-                parameters,
-                loop,
-                t=self.records[k].t,
-                q_ref=self.courses[k],
-                initial=self.start,
-                check=False,
-                most_substeps=MOST_SUBSTEPS,
-            )
+        def run(k: int) -> Motion | str:
+            motion = prepared(self._asked(model, parameters, loop, k, delay)).fixed(None)
+            return motion if motion.completed else motion.message
 
+        found = self._each(run)
+        return found if isinstance(found, str) else self.compared(tuple(found))
+
+    def _asked(self, model: TorqueModel, parameters: Array, loop: Controller | None, k: int, delay: float) -> Asked:
+        """Record k as `didim.simulate` takes it."""
+        record, course = self.records[k], self.courses[k]
+        if delay != 0.0:
+            course = course.delayed(delay)
+        reference, torque = (course, None) if loop is not None else (None, course)
+        start = self.start if loop is not None else self.starts[k]
+        return Asked(model, parameters, loop, record.t, reference, torque, "exact", 0.05, start, None, MOST_SUBSTEPS)
+
+    def _each(self, run: Callable[[int], T | str]) -> list[T] | str:
+        """Run all records, on as many threads as there are processors; the first thing that went wrong, if any did."""
+        count = len(self.records)
         try:
-            if len(self.records) == 1:
-                motions = [run(0)]
+            if count == 1:
+                found = [run(0)]
             else:
                 with ThreadPoolExecutor() as pool:
-                    motions = list(pool.map(run, range(len(self.records))))
+                    found = list(pool.map(run, range(count)))
         except InputError as problem:  # too stiff a loop, at parameters that nobody gave
             return str(problem)
-        for motion in motions:
-            if not motion.completed:
-                return motion.message
-        return self.compared(tuple(motions))
+        good = [each for each in found if not isinstance(each, str)]
+        return good if len(good) == count else next(each for each in found if isinstance(each, str))
 
     def compared(self, motions: tuple[Motion, ...]) -> Simulated:
-        """Errors of simulated torques on the rows."""
-        n = self.records[0].n
-        errors, sizes = np.zeros(n), np.zeros(n)
-        for record, motion, window in zip(self.records, motions, self.windows, strict=True):
-            reduced = self.selection.columns(window, np.hstack([np.asarray(record.tau), motion.tau]))
-            used = self.selection.moving(motion.dq, window)
-            errors += np.sum(np.where(used, reduced[:, :n] - reduced[:, n:], 0.0) ** 2, axis=0)
-            sizes += np.sum(np.where(used, reduced[:, :n], 0.0) ** 2, axis=0)
+        """Errors of the simulated outputs on the rows."""
+        groups = len(self.outputs) * self.records[0].n
+        errors, sizes = np.zeros(groups), np.zeros(groups)
+        for k, motion in enumerate(motions):
+            rho, y = self._reduced(k, motion)
+            used = np.tile(self.selection.moving(motion.dq, self.windows[k]), len(self.outputs))
+            errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
+            sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
         return Simulated(motions, np.sqrt(errors), np.sqrt(sizes))
+
+    def _reduced(self, k: int, motion: Motion) -> tuple[Array, Array]:
+        """Y - Y_s and Y of record k, decimated: (K, groups)."""
+        measured = np.hstack([np.asarray(getattr(self.records[k], name)) for name in self.outputs])
+        simulated = np.hstack([getattr(motion, name) for name in self.outputs])
+        reduced = self.selection.columns(self.windows[k], np.hstack([measured, simulated]))
+        y, y_s = np.hsplit(reduced, 2)
+        return y - y_s, y
 
     def system(self, model: BaseModel, simulated: Simulated) -> LinearSystem:
         """Y = W_delta chi + rho on the simulated states (48)."""
@@ -165,56 +183,58 @@ class ClosedLoop:
             systems.append(observe(model, states, np.asarray(record.tau), self.selection, self.windows[k], k))
         return stack(systems)
 
-    def to_reference(self, simulated: Simulated) -> Distance:
-        """Distance of the simulated motion to the reference (Fig. 11), over the windows used."""
-        return self._distance(
-            simulated, [course.sample(np.asarray(r.t)) for course, r in zip(self.courses, self.records, strict=True)]
-        )
+    def differentiate(
+        self, model: TorqueModel, parameters: Array, loop: Controller | None, gains: bool = False, delay: float | None = None
+    ) -> tuple[Simulated, LinearSystem] | str:
+        """The records simulated, and rho = J step + rest: J (r, m) exact, in parameters, gains and delay, rho = Y - Y_s.
 
-    def to_measured(self, simulated: Simulated) -> Distance | None:
-        """Distance to the measured motion, filtered and differentiated; None where positions were not measured."""
-        if any(record.q is None for record in self.records):
-            return None
-        return self._distance(simulated, self._measured)
+        `delay`, s, shifts the references and is a direction of its own; None: neither.
+        """
 
-    @cached_property
-    def _measured(self) -> list[tuple[Array, Array, Array]]:
-        """q, dq, ddq of each record, from its measured positions."""
-        rates = [1.0 / period_of(np.asarray(record.t)) for record in self.records]
-        return [
-            estimated_motion(np.asarray(record.q), rate, _MEASURED_CUTOFF * rate)
-            for record, rate in zip(self.records, rates, strict=True)
-        ]
+        def run(k: int) -> tuple[Motion, LinearSystem] | str:
+            run, directions = differentiable(self._asked(model, parameters, loop, k, delay or 0.0), gains, delay is not None)
+            streams = {name: self.selection.decimator.stream() for name in self.outputs}
+            start, stop = self.windows[k]
 
-    def _distance(self, simulated: Simulated, others: Sequence[tuple[Array, Array, Array]]) -> Distance:
-        ours: list[list[Array]] = [[], [], []]
-        theirs: list[list[Array]] = [[], [], []]
-        for motion, other, (start, stop) in zip(simulated.motions, others, self.windows, strict=True):
-            for k, (one, two) in enumerate(zip((motion.q, motion.dq, motion.ddq), other, strict=True)):
-                ours[k].append(one[start:stop])
-                theirs[k].append(two[start:stop])
-        first, second = ((np.vstack(x[0]), np.vstack(x[1]), np.vstack(x[2])) for x in (ours, theirs))
-        return distance(first, second)
+            def take(first: int, of_tau: Array, of_q: Array) -> None:
+                part = slice(max(start - first, 0), max(stop - first, 0))
+                for name, block in (("tau", of_tau), ("q", of_q)):
+                    if name in streams and block[part].size:
+                        streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
 
+            motion = run_with(run, directions, self._asked(model, parameters, loop, k, delay or 0.0), take)
+            if not motion.completed:
+                return motion.message
+            n, names = model.robot.n, directions.names
+            shape = (-1, n, directions.count)
+            J = np.concatenate([directions.folded(streams[name].result().reshape(shape)) for name in self.outputs], axis=1)
+            rho = self._reduced(k, motion)[0]
+            used = np.tile(self.selection.moving(motion.dq, self.windows[k]), len(self.outputs))
+            return motion, rows_of(J, rho, used, names, k, self.selection.decimator.correlation)
 
-def transient_of(model: TorqueModel, parameters: Array, loop: Controller, probes: Array) -> float:
-    """Seconds in which the loop forgets its initial state: 10 over its slowest pole with friction, at least 5 / omega_n."""
-    least = 0.0
-    if loop.by_poles:
-        least = 5.0 / float(per_joint(np.asarray(loop.natural_frequency), "natural_frequency", model.robot.n).min())
-    period = 1.0 if loop.rate is None else 1.0 / loop.rate
-    rates = []
-    for q in probes[np.linspace(0, len(probes) - 1, _PROBES).astype(int)]:
-        linear = linearise(model, parameters, loop, q)
-        if linear is not None and linear.stable:
-            rates.append(linear.slowest / period)
-    return max(least, 10.0 / min(rates)) if rates else max(least, 1.0)
+        found = self._each(run)
+        if isinstance(found, str):
+            return found
+        return self.compared(tuple(motion for motion, _ in found)), stack([system for _, system in found])
 
 
 def _course(record: Experiment, interpolation: str) -> Course:
     """The reference; a trajectory remembers its pieces from one simulation to the next."""
     course = course_of(record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref")
     return course if isinstance(course, Reference) else Cached(course)
+
+
+def _torque(record: Experiment) -> Course:
+    """The recorded torque as what drives the robot."""
+    return Reference(record.t, record.tau, interpolation="cubic")
+
+
+def _measured_start(record: Experiment) -> tuple[Array, Array]:
+    """Position and velocity at the first sample, from the measured positions: a parabola through the first of them."""
+    t, q = np.asarray(record.t), np.asarray(record.q)
+    few = slice(0, min(_FIRST, t.size))
+    fit = np.polynomial.polynomial.polyfit(t[few] - t[0], q[few], 2)
+    return fit[0], fit[1]
 
 
 def _ends(record: Experiment) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,20 +17,17 @@ from didim.control.law import Controller
 from didim.door import real, whole
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
-from didim.identification.closed_loop import ClosedLoop
 from didim.identification.initial import check_initial, start_of
 from didim.identification.iteration import Progress, Search
 from didim.identification.least_squares import check_weights
-from didim.identification.record import prepared
+from didim.identification.loops import Loops, check_start
+from didim.identification.refinement import Refinement, Task
+from didim.identification.trust import told_bias
 from didim.results.estimate import Estimate
+from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course
-from didim.signals.resample import period_of
 from didim.signals.rows import Selection
-
-MOST_STEPS = 5e6
-"""Samples of the control loop in one record, beyond which something is wrong with its clock."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -61,6 +59,14 @@ class DIDIM:
     max_iterations: int = 20
     accelerate: bool = True
     """Whether small steps that repeat themselves are extrapolated to where they lead; False: every step as printed."""
+    refine: bool = False
+    """Whether the exact method takes over, from DIDIM's point or from the prior, whichever is better."""
+    estimate_gains: bool = False
+    """Whether the gains of the law that are not zero are unknowns as well; implies `refine`."""
+    estimate_delay: bool = False
+    """Whether a common delay of the reference is one too; implies `refine`."""
+    scan: bool = True
+    """Whether unknown gains are first looked for by a scan of the bandwidth."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.controller, Controller):
@@ -78,19 +84,11 @@ class DIDIM:
             raise InputError("DIDIM: gain_update of a loop given by its gains needs the inertia that they were tuned for.")
         if not isinstance(self.accelerate, bool):
             raise InputError(f"DIDIM: accelerate must be True or False, found {shortened(self.accelerate)}.")
-        self._check_start()
+        for name in ("refine", "estimate_gains", "estimate_delay", "scan"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"DIDIM: {name} must be True or False, found {shortened(getattr(self, name))}.")
+        object.__setattr__(self, "start", check_start(self.start, "DIDIM"))
         _ = self.selection
-
-    def _check_start(self) -> None:
-        if self.start is None or (isinstance(self.start, str) and self.start == "tracking"):
-            return
-        try:
-            q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in self.start)
-        except (TypeError, ValueError):
-            raise InputError(
-                f'DIDIM: start must be None, "tracking" or a pair (q, dq) at the first sample, found {shortened(self.start)}.'
-            ) from None
-        object.__setattr__(self, "start", (q, dq))
 
     @property
     def selection(self) -> Selection:
@@ -104,31 +102,33 @@ class DIDIM:
 
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
-        records = prepared(model, experiments, self._interpolation(experiments))
-        self._refuse_endless(records)
-        arrays = [each for each in experiments if each.q_ref is not None and not isinstance(each.q_ref, Course)]
-        loop = ClosedLoop(records, self.selection, self.transient, self.start, self._interpolation(experiments))
-        if arrays and self.controller.rate is not None and loop.interpolation != "held":
-            loop.notes.append(
-                f"The clock of the log does not meet that of the loop ({self.controller.rate:g} Hz): the reference was "
-                "interpolated by cubics. Give a didim.Reference to choose otherwise."
-            )
-        return Search(self, model, loop, provenance(self, experiments)).run(start_of(model, self.initial), progress)
+        exact = self.refine or self.estimate_gains or self.estimate_delay
+        loops = Loops(
+            model, experiments, self.controller, self.selection, self.transient, self.start, shifts=self.estimate_delay
+        )
+        origin = provenance(self, experiments)
+        if not exact:
+            return Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), progress)
+        return self._refined(model, loops, origin, progress)
 
-    def _refuse_endless(self, records: Sequence[Experiment]) -> None:
-        """A log in milliseconds would be simulated for a thousand times as long."""
-        for record in records:
-            t = np.asarray(record.t)
-            steps = (t[-1] - t[0]) * (self.controller.rate or 1.0 / max(period_of(t), 1e-3))
-            if steps > MOST_STEPS:
-                raise InputError(
-                    f"Experiment {record.name!r} lasts {t[-1] - t[0]:.4g} s, {steps:.2g} samples of the control loop. "
-                    "Is t in seconds? If it is, split the record."
-                )
-
-    def _interpolation(self, experiments: Sequence[Experiment]) -> str:
-        """Of references on t: held where each sample of the law meets a sample of the log, else cubic."""
-        if self.controller.rate is None:
-            return "cubic"
-        ratios = [1.0 / (period_of(np.asarray(each.t)) * self.controller.rate) for each in experiments]
-        return "held" if all(ratio > 0.9 and abs(ratio - round(ratio)) < 0.01 for ratio in ratios) else "cubic"
+    def _refined(self, model: BaseModel, loops: Loops, origin: dict[str, Any], progress: Progress | None) -> Estimate:
+        """DIDIM, and the exact method from its point or from the prior."""
+        half = None if progress is None else lambda share: progress(0.5 * share)
+        rest = None if progress is None else lambda share: progress(0.5 + 0.5 * share)
+        first = Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), half)
+        recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
+        task = Task(
+            "DIDIM",
+            self.controller,
+            self.estimate_gains,
+            self.estimate_delay,
+            self.scan,
+            self.max_iterations,
+            recipe,
+            origin,
+        )
+        usable = np.isfinite(first.residual)
+        refinement = Refinement(task, model, loops.fresh)
+        refinement.history = list(first.history)
+        refined = refinement.run(others=[first.parameters] if usable else [], progress=rest)
+        return told_bias(first, refined)

@@ -16,6 +16,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop, Simulated
+from didim.identification.distances import Distances
 from didim.identification.guards import with_positive_friction, with_positive_inertia, without_negative_friction
 from didim.identification.initial import Start, start_of
 from didim.identification.least_squares import estimate
@@ -55,6 +56,7 @@ class Search:
         self.history: list[Iteration] = []
         self.clock = time.perf_counter()
         self.path = Path()
+        self.distances = Distances(loop)
 
     def run(self, start: Start, progress: Progress | None) -> Estimate:
         """Iterate from `start`."""
@@ -150,8 +152,8 @@ class Search:
                 gains_of(loop, self.model, J),
                 share,
                 guards,
-                self.closed.to_reference(simulated),
-                self.closed.to_measured(simulated),
+                self.distances.to_reference(simulated),
+                self.distances.to_measured(simulated),
                 now - self.clock,
             )
         )

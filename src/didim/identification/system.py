@@ -34,7 +34,7 @@ class LinearSystem:
     names: tuple[str, ...]
     """(b,) parameters."""
     n: int
-    """Number of joints."""
+    """Number of joints; of joints and outputs, where positions are compared as well as torques."""
     correlation: Array
     """(L,) autocorrelation that white torque noise has from row to row, by the decimation filter."""
 
@@ -68,26 +68,29 @@ def observe(
         return np.hstack([W.reshape(-1, n * p)[:, flat], tau[part]])
 
     reduced = selection.reduce(window, columns)
-    moving = selection.moving(states.dq, window)
-    W, y, joint, index = [], [], [], []
+    W = np.zeros((reduced.shape[0], n, p))
     for j in range(n):
-        used = np.flatnonzero(moving[:, j])
-        block = np.zeros((used.size, p))
-        block[:, active[j]] = reduced[used][:, np.flatnonzero(flat // p == j)]
-        W.append(block)
-        y.append(reduced[used, flat.size + j])
-        joint.append(np.full(used.size, j))
-        index.append(used)
-    joints = np.concatenate(joint)
+        W[:, j, active[j]] = reduced[:, np.flatnonzero(flat // p == j)]
+    used = selection.moving(states.dq, window)
+    return rows_of(W, reduced[:, flat.size :], used, model.parameter_names, series, selection.decimator.correlation)
+
+
+def rows_of(
+    W: Array, y: Array, used: NDArray[np.bool_], names: tuple[str, ...], series: int, correlation: Array
+) -> LinearSystem:
+    """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those that are `used` (K, g)."""
+    g = y.shape[1]
+    kept = [np.flatnonzero(used[:, j]) for j in range(g)]
+    joints = np.repeat(np.arange(g), [each.size for each in kept])
     return LinearSystem(
-        np.vstack(W),
-        np.concatenate(y),
+        np.concatenate([W[kept[j], j] for j in range(g)]),
+        np.concatenate([y[kept[j], j] for j in range(g)]),
         joints,
         np.full(joints.size, series),
-        np.concatenate(index),
-        model.parameter_names,
-        n,
-        selection.decimator.correlation,
+        np.concatenate(kept),
+        names,
+        g,
+        correlation,
     )
 
 

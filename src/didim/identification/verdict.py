@@ -83,7 +83,9 @@ def judged(
         elsewhere = "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were measured"
         more = "" if asked else f" {_ADVICE}; {elsewhere}."
         return status, message + more, []
-    share, noise = simulated.by_joint, noise_shares(closed, simulated)
+    if closed.outputs[0] != "tau":  # positions: what encoders add is not known here
+        return status, message, []
+    share, noise = simulated.by_joint[: closed.records[0].n], noise_shares(closed, simulated)
     j = int((share / np.maximum(noise, 1e-12)).argmax())
     left = f"{100 * share[j]:.3g} % of the torque of {joint_label(model, j)} is left, where noise is {100 * noise[j]:.2g} %"
     if share[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE):
@@ -155,6 +157,6 @@ def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
         variance += bend.shape[0] * (np.maximum((np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0, coarse))
         count += bend.shape[0]
     rows = sum(closed.selection.decimator.kept(stop - start).size for start, stop in closed.windows)
-    rms = simulated.sizes / np.sqrt(max(rows, 1))
+    rms = simulated.sizes[: variance.size] / np.sqrt(max(rows, 1))
     passed = closed.selection.decimator.noise_gain
     return np.asarray(np.sqrt(passed * variance / max(count, 1)) / np.where(rms > 0, rms, 1.0))

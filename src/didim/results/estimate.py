@@ -65,7 +65,9 @@ class Estimate:
     controller: Controller | None = None
     """The final simulated loop."""
     gains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Estimated gains, "kp1" to (value, sigma); empty where the gains were given."""
+    """Estimated gains, "kp1" to (value, sigma), and "delay" in s; empty where the gains were given."""
+    standard: Array | None = None
+    """(p,) physically consistent standard parameters that the exact method works in; None for the other methods."""
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
     notes: tuple[str, ...] = ()

@@ -41,6 +41,12 @@ class Iteration:
     to_measured: Distance | None = None
     """To the measured motion, where there is one."""
     seconds: float = 0.0
+    stage: str = "DIDIM"
+    """Which part of the method took the step: "DIDIM", "scan" or "exact"."""
+    contraction: float | None = None
+    """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not looked at."""
+    drag: float | None = None
+    """Largest Fv / (kv g) of a joint: friction against loop gain."""
 
 
 def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:

@@ -86,7 +86,15 @@ def history_arrays(history: tuple[Iteration, ...]) -> dict[str, Array]:
 def plain_history(history: tuple[Iteration, ...]) -> list[dict[str, Any]]:
     """What a history says in words and single numbers."""
     return [
-        {"residual": step.residual, "share": step.share, "guards": list(step.guards), "seconds": step.seconds}
+        {
+            "residual": step.residual,
+            "share": step.share,
+            "guards": list(step.guards),
+            "seconds": step.seconds,
+            "stage": step.stage,
+            "contraction": step.contraction,
+            "drag": step.drag,
+        }
         for step in history
     ]
 
@@ -107,6 +115,9 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
                 step["share"],
                 tuple(step["guards"]),
                 seconds=step["seconds"],
+                stage=step.get("stage", "DIDIM"),
+                contraction=step.get("contraction"),
+                drag=step.get("drag"),
                 **distances,
             )
         )

@@ -45,6 +45,8 @@ class Recipe:
     """Initial state of simulations, see `didim.simulate`."""
     interpolation: str = "cubic"
     """Of references that are arrays on t."""
+    delay: float = 0.0
+    """s by which the reference reaches the controller late, where that was estimated."""
 
     def edge(self, t: Array) -> int:
         """Samples at both ends of a record with the times t that filtering and differentiating its positions spoils."""
@@ -114,7 +116,7 @@ def simulated(
     """The closed loop of an experiment at its times."""
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
-    course = experiment.reference(recipe.interpolation)
+    course = experiment.reference(recipe.interpolation).delayed(recipe.delay)
     return simulate(model, parameters, controller, t=experiment.t, q_ref=course, initial=recipe.start, check=False)
 
 

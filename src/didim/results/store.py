@@ -47,6 +47,8 @@ def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False)
         if os.path.lexists(each) and not overwrite:
             raise InputError(f"{each} exists already; give another name, or overwrite=True.")
     arrays = {name: getattr(estimate, name) for name in _ARRAYS} | history_arrays(estimate.history)
+    if estimate.standard is not None:
+        arrays["standard"] = estimate.standard
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     text = json.dumps(_plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False)
@@ -148,6 +150,7 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
             "order": recipe.order,
             "transient": recipe.transient,
             "interpolation": recipe.interpolation,
+            "delay": recipe.delay,
             "start": recipe.start
             if recipe.start is None or isinstance(recipe.start, str)
             else [np.asarray(each).tolist() for each in recipe.start],
@@ -211,5 +214,6 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
             Validation(v["experiment"], v["residual"], np.array(v["residual_by_joint"]), v["rows"]) for v in data["validation"]
         ),
         provenance=data["provenance"],
+        standard=arrays.get("standard"),
         **rest,
     )

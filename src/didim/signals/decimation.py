@@ -75,29 +75,14 @@ class Decimation:
                 f"The record is too short: {N} samples, but decimation by {self.factor} ({self.convention}) needs "
                 f"{self.shortest}. Record longer, or decimate less."
             )
-        return self._streamed(N, source) if self.convention == "fir" else self._whole(N, source)
+        stream = self.stream()
+        for start in range(0, N, _BLOCK):
+            stream.push(source(start, min(start + _BLOCK, N)))
+        return stream.result()
 
-    def _streamed(self, N: int, source: Source) -> Array:
-        """Block after block, each with the samples that the filter's length adds."""
-        n_d, count = self.factor, self.kept(N).size
-        block = max(1, _BLOCK // n_d)
-        parts = []
-        for first in range(0, count, block):
-            rows = min(block, count - first)
-            X = np.ascontiguousarray(source(first * n_d, (first + rows - 1 + 2 * _HALF) * n_d + 1))
-            parts.append(np.empty((rows, X.shape[1])))
-            decimate_fir(self._taps, n_d, X, parts[-1])
-        return np.concatenate(parts)
-
-    def _whole(self, N: int, source: Source) -> Array:
-        """Forward and backward over the whole record, which is gathered block by block."""
-        first = source(0, min(_BLOCK, N))
-        X = np.empty((N, first.shape[1]))
-        X[: len(first)] = first
-        for start in range(_BLOCK, N, _BLOCK):
-            X[start : start + _BLOCK] = source(start, min(start + _BLOCK, N))
-        filtered(X, self._sections, _PADS[self.convention])
-        return X[self.kept(N)]
+    def stream(self) -> Stream:
+        """For columns that come block by block."""
+        return Stream(self)
 
     @cached_property
     def _taps(self) -> Array:
@@ -129,6 +114,37 @@ class Decimation:
         else:
             power = np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1]) ** 4
         return np.asarray(np.fft.irfft(power, size))
+
+
+class Stream:
+    """Decimates columns as they come. A linear-phase filter keeps no more than its own length; the others keep everything."""
+
+    def __init__(self, decimation: Decimation) -> None:
+        self.decimation = decimation
+        self.streamed = decimation.factor > 1 and decimation.convention == "fir"
+        self.rest: Array | None = None
+        self.parts: list[Array] = []
+
+    def push(self, rows: Array) -> None:
+        """The next rows (k, m)."""
+        if not self.streamed:
+            self.parts.append(rows)
+            return
+        taps, n_d = self.decimation._taps, self.decimation.factor
+        X = np.ascontiguousarray(rows if self.rest is None else np.concatenate([self.rest, rows]))
+        ready = max(0, (X.shape[0] - taps.size) // n_d + 1)
+        if ready:
+            self.parts.append(np.empty((ready, X.shape[1])))
+            decimate_fir(taps, n_d, X, self.parts[-1])
+        self.rest = X[ready * n_d :]
+
+    def result(self) -> Array:
+        """The decimated columns (K, m) of all rows so far."""
+        X = np.concatenate(self.parts)
+        if self.streamed or self.decimation.factor == 1:
+            return X
+        filtered(X, self.decimation._sections, _PADS[self.decimation.convention])
+        return X[self.decimation.kept(X.shape[0])]
 
 
 def filtered(X: Array, sections: Array, pad: int) -> None:

@@ -40,6 +40,10 @@ class Course(ABC):
         """The same course on a clock that counts from `origin`, s."""
         return self if origin == 0.0 else _Shifted(self, origin)
 
+    def delayed(self, delay: float) -> Course:
+        """The same course, later by `delay` s, on the same clock; it is taken to cover the same times."""
+        return self if delay == 0.0 else _Delayed(self.shifted(-delay), self.span)
+
     @abstractmethod
     def pieces(self, start: float, end: float, step: float) -> Pieces:
         """Cubic pieces that cover [start, end] for a loop that runs at `step` s."""
@@ -190,6 +194,27 @@ class _Shifted(Course):
     def pieces(self, start: float, end: float, step: float) -> Pieces:
         pieces = self.course.pieces(start + self.origin, end + self.origin, step)
         return pieces._replace(time=pieces.time - self.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Delayed(Course):
+    """A course that was shifted by little, so that it still stands for the times that it covered before."""
+
+    course: Course
+    span: tuple[float, float]
+
+    @property
+    def n(self) -> int:
+        return self.course.n
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        return self.course.sample(t)
+
+    def shifted(self, origin: float) -> Course:
+        return _Delayed(self.course.shifted(origin), (self.span[0] - origin, self.span[1] - origin))
+
+    def pieces(self, start: float, end: float, step: float) -> Pieces:
+        return self.course.pieces(start, end, step)
 
 
 def _closed(time: Array) -> Array:

@@ -1,0 +1,88 @@
+"""The parameters that a machine can have: pseudo-inertias positive definite, rotors and friction positive.
+
+The barrier of this set around a prior theta0, whose links have the pseudo-inertias P0_i and whose positive parameters are x0:
+
+    sum over links of tr(P0_i^-1 P_i) - logdet P_i,   sum over x of x/x0 - ln x,   sum over the others of (y/s)^2 / 2,
+
+smallest at theta0 and infinite at the boundary. The set is convex: what lies between two of its points is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.model import DynamicModel
+from didim.robot.inertia import pseudo_inertia
+
+Array = NDArray[np.float64]
+
+_POSITIVE = re.compile(r"(Ia|Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+")
+
+BASIS: Array = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
+"""(10, 4, 4): P is linear in the ten parameters of a link."""
+
+
+@dataclass(frozen=True, eq=False)
+class Consistent:
+    """The barrier of a model's physically consistent set around a prior."""
+
+    model: DynamicModel
+    prior: Array
+    """(p,) theta0, inside the set."""
+    scale: Array
+    """(p,) s, size of the parameters that may have any sign; of the others it is not used."""
+
+    @cached_property
+    def positive(self) -> NDArray[np.int64]:
+        """Rotor inertias, friction of one joint, Coulomb limits of couplings."""
+        limits = set(self.model.contacts)
+        names = self.model.parameter_names
+        return np.array([k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits], dtype=np.int64)
+
+    @cached_property
+    def free(self) -> NDArray[np.int64]:
+        """Offsets, and what couplings add off the diagonal."""
+        taken = {*self.positive.tolist(), *self.model.layout.link.ravel().tolist()}
+        return np.array([k for k in range(len(self.prior)) if k not in taken], dtype=np.int64)
+
+    @cached_property
+    def _inverse(self) -> Array:
+        return np.asarray(np.linalg.inv(self.bodies(self.prior)), dtype=np.float64)
+
+    def bodies(self, theta: Array) -> Array:
+        """(n, 4, 4) pseudo-inertias P_i."""
+        return np.asarray(np.tensordot(theta[self.model.layout.link], BASIS, axes=1), dtype=float)
+
+    def contains(self, theta: Array) -> bool:
+        """Whether theta lies inside."""
+        return bool(np.all(theta[self.positive] > 0) and np.linalg.eigvalsh(self.bodies(theta)).min() > 0)
+
+    def value(self, theta: Array) -> float:
+        """The barrier, infinite outside."""
+        P, x, y = self.bodies(theta), theta[self.positive], theta[self.free]
+        sign, logdet = np.linalg.slogdet(P)
+        if np.any(sign <= 0) or np.any(x <= 0) or np.linalg.eigvalsh(P).min() <= 0:
+            return np.inf
+        links = np.einsum("iab,iba->", self._inverse, P) - logdet.sum()
+        single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum((y / self.scale[self.free]) ** 2)
+        return float(links + single)
+
+    def slopes(self, theta: Array) -> tuple[Array, Array]:
+        """Gradient (p,) and Hessian (p, p) of the barrier inside the set."""
+        p = theta.size
+        gradient, hessian = np.zeros(p), np.zeros((p, p))
+        inverse = np.linalg.inv(self.bodies(theta))
+        turned = np.einsum("iab,kbc->ikac", inverse, BASIS)
+        bend = np.einsum("ikab,ilba->ikl", turned, turned)
+        for i, columns in enumerate(self.model.layout.link):
+            gradient[columns] = np.einsum("ab,kba->k", self._inverse[i] - inverse[i], BASIS)
+            hessian[np.ix_(columns, columns)] = bend[i]
+        x, at, free = theta[self.positive], self.positive, self.free
+        gradient[at], hessian[at, at] = 1.0 / self.prior[at] - 1.0 / x, 1.0 / x**2
+        gradient[free], hessian[free, free] = theta[free] / self.scale[free] ** 2, 1.0 / self.scale[free] ** 2
+        return gradient, hessian

@@ -1,0 +1,118 @@
+"""`OutputError`: the output error method of section III, eq. 21-34, with exact sensitivities.
+
+The simulated output, position, torque or both, is made to agree with the recorded one, in the robot's control loop (CLOE) or,
+without a controller, in open loop with the recorded torques as input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.door import real, whole
+from didim.dynamics.model import BaseModel
+from didim.errors import InputError, nearest, shortened
+from didim.identification.gauss_newton import Progress
+from didim.identification.initial import check_initial, start_of
+from didim.identification.loops import Loops, check_start
+from didim.identification.refinement import Refinement, Task
+from didim.results.estimate import Estimate
+from didim.results.prediction import Recipe
+from didim.results.provenance import provenance
+from didim.signals.experiment import Experiment
+from didim.signals.rows import Selection
+
+Array = NDArray[np.float64]
+
+OUTPUTS = {"position": ("q",), "torque": ("tau",), "both": ("tau", "q")}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class OutputError:
+    """Output error with exact sensitivities, inside the physically consistent set."""
+
+    controller: Controller | None
+    """The loop that the robot was in; None: open loop, driven by the recorded torques."""
+    output: str = "position"
+    """What is compared: "position" (22), "torque" (35), or "both", each in units of its own error."""
+    decimation: int = 20
+    """n_d; 1: none."""
+    decimate: str = "fir"
+    """"matlab", "scipy" or "fir"; only the last keeps memory from growing with the record."""
+    initial: str | Estimate | ArrayLike = "prior"
+    """"prior", "unit" (63), "nominal", an `Estimate`, or base parameters (b,)."""
+    estimate_gains: bool = False
+    """Whether the gains of the law that are not zero are unknowns as well."""
+    estimate_delay: bool = False
+    """Whether a common delay of the reference is one too."""
+    scan: bool | str = "auto"
+    """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains are estimated."""
+    transient: float | None = None
+    """s cut at the start; None: 10 over the slowest closed-loop pole with friction; nothing in open loop."""
+    rest_velocity: ArrayLike | None = None
+    """Equations of a joint whose simulated velocity is below this are left out; None: none."""
+    start: tuple[ArrayLike, ArrayLike] | str | None = None
+    """Initial state of the simulations, see `didim.simulate`; in open loop that of the measured positions."""
+    max_iterations: int = 20
+
+    def __post_init__(self) -> None:
+        if self.controller is not None and not isinstance(self.controller, Controller):
+            raise InputError(
+                f"OutputError: controller must be a loop such as didim.PD, or None, found {type(self.controller).__name__}."
+            )
+        if not isinstance(self.output, str) or self.output not in OUTPUTS:
+            raise InputError(f"OutputError: unknown output {self.output!r}; {nearest(str(self.output), OUTPUTS)}")
+        if self.controller is None and self.output != "position":
+            raise InputError('OutputError: in open loop the torque is the input; output must be "position".')
+        if self.controller is None and (self.estimate_gains or self.estimate_delay):
+            raise InputError("OutputError: in open loop there are no gains and no reference to estimate; give the controller.")
+        if not (isinstance(self.initial, str) and self.initial == "prior"):
+            check_initial(self.initial)
+            if isinstance(self.initial, str) and self.initial == "identity":
+                raise InputError('OutputError: "identity" is no start for the exact method; use "prior" or "unit".')
+        for name in ("estimate_gains", "estimate_delay"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"OutputError: {name} must be True or False, found {shortened(getattr(self, name))}.")
+        if not (isinstance(self.scan, bool) or self.scan == "auto"):
+            raise InputError(f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.')
+        if self.transient is not None:
+            object.__setattr__(self, "transient", real(self.transient, "OutputError: transient, in s,", least=0.0))
+        object.__setattr__(self, "max_iterations", whole(self.max_iterations, "OutputError: max_iterations", least=1))
+        object.__setattr__(self, "start", check_start(self.start, "OutputError"))
+        _ = self.selection
+
+    @property
+    def selection(self) -> Selection:
+        """How samples become rows."""
+        return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
+
+    def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
+        """Identify the base parameters of `model` from one or several experiments."""
+        outputs = OUTPUTS[self.output]
+        for experiment in experiments:
+            if "q" in outputs and experiment.q is None:
+                raise InputError(
+                    f"Experiment {experiment.name!r} has no measured positions, which output={self.output!r} needs; "
+                    'use output="torque" or give q.'
+                )
+        loops = Loops(
+            model, experiments, self.controller, self.selection, self.transient, self.start, outputs, self.estimate_delay
+        )
+        recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
+        scan = self.estimate_gains if self.scan == "auto" else bool(self.scan)
+        task = Task(
+            "OutputError",
+            self.controller,
+            self.estimate_gains,
+            self.estimate_delay,
+            scan,
+            self.max_iterations,
+            recipe,
+            provenance(self, experiments),
+        )
+        start = None if isinstance(self.initial, str) and self.initial == "prior" else start_of(model, self.initial).base
+        return Refinement(task, model, loops.fresh).run(start, progress=progress)

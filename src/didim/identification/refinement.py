@@ -1,0 +1,227 @@
+"""From records to an estimate by the exact method: prior, scan, Gauss-Newton steps, verdict and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
+from didim.identification.assemble import assembled, unsolved
+from didim.identification.closed_loop import ClosedLoop
+from didim.identification.consistent import Consistent
+from didim.identification.gauss_newton import Exact, Place
+from didim.identification.least_squares import Solution, solve
+from didim.identification.prior import prior_of, towards
+from didim.identification.record import record_notes
+from didim.identification.scan import consistent_didim, left, scanned
+from didim.identification.unknowns import Unknowns, unknowns_of
+from didim.identification.verdict import judged, lacking, noise_shares, standing
+from didim.results.estimate import Estimate
+from didim.results.history import Iteration
+from didim.results.prediction import Recipe
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], Any]
+
+RESTART = 1.3
+"""How many times the noise a residual may be before the next best start of the scan is tried."""
+
+RESTARTS = 2
+
+UNTOLD = 0.5
+"""Standard deviation of a gain's logarithm beyond which the record does not tell it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked of the exact method."""
+
+    method: str
+    controller: Controller | None
+    estimate_gains: bool
+    estimate_delay: bool
+    scan: bool
+    max_iterations: int
+    recipe: Recipe
+    provenance: dict[str, Any]
+
+
+class Refinement:
+    """One run."""
+
+    def __init__(self, task: Task, model: BaseModel, fresh: Callable[[], ClosedLoop]) -> None:
+        self.task, self.model, self.fresh = task, model, fresh
+        self.closed = fresh()
+        self.notes: list[str] = []
+        self.history: list[Iteration] = []
+
+    def run(self, base: Array | None = None, others: Sequence[Array] = (), progress: Progress | None = None) -> Estimate:
+        """Identify, from the prior, or from base parameters `base` (b,) where given; or from `others`, if they are better."""
+        if told := standing(self.model, self.closed.references):
+            return self._failed("unexcited", lacking(told))
+        consistent = prior_of(self.model, self.closed, self.task.controller)
+        if base is not None:
+            consistent = towards(consistent, self.model, base)
+        starts = [consistent.prior, *(towards(consistent, self.model, each).prior for each in others)]
+        best: tuple[Exact, Place, str, str] | None = None
+        problem = "no start could be simulated"
+        for loop in self._loops(consistent)[: 1 + RESTARTS]:
+            run = Exact(self.model, self.fresh(), consistent, self._unknowns(loop, consistent))
+            place = self._started(run, starts)
+            if isinstance(place, str):
+                problem = place
+                continue
+            found = (run, *run.run(place, self.task.max_iterations, progress))
+            if best is None or found[1].simulated.residual < best[1].simulated.residual:
+                best = found
+            if self._is_noise(*best[:2]):
+                break
+        if progress is not None:
+            progress(1.0)
+        if best is None:
+            return self._failed("diverged", f"The first simulation fails: {problem.rstrip('.')}. {self._advice()}")
+        return self._finished(*best)
+
+    def _advice(self) -> str:
+        if self.task.controller is None:
+            return "In open loop a robot runs away from small errors of its torque: give the controller, or a shorter record."
+        return "Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
+
+    def _loops(self, consistent: Consistent) -> list[Controller | None]:
+        """The loops to start with, best first: as assumed, or at the factors of a scan."""
+        loop = self.task.controller
+        if not self.task.estimate_gains or loop is None:
+            return [loop]
+        loop = loop.with_gains(self._gains(loop, consistent))
+        if not self.task.scan:
+            return [loop]
+        residuals = scanned(self.model, self.fresh, consistent, loop, consistent.prior)
+        order = sorted((f for f in residuals if np.isfinite(residuals[f])), key=lambda f: residuals[f])
+        if not order:
+            return [loop]
+        told = ", ".join(f"{100 * residuals[f]:.3g} % at {f:g}" for f in sorted(residuals) if np.isfinite(residuals[f]))
+        self.notes.append(f"Scan of the bandwidth, over the assumed one: {told}; started at {order[0]:g}.")
+        return [loop.faster(factor) for factor in order]
+
+    def _gains(self, loop: Controller, consistent: Consistent) -> Any:
+        """Numbers for the gains of a loop that is given by poles."""
+        J = largest_inertias(self.model, self.model.matrix @ consistent.prior)
+        g = np.diag(loop.drive(self.model))
+        J = J if loop.inertia is None else np.broadcast_to(np.asarray(loop.inertia, dtype=float), J.shape)
+        return loop.gains(self.model.robot.n, np.where(g != 0, g, 1.0), J)
+
+    def _unknowns(self, loop: Controller | None, consistent: Consistent) -> Unknowns:
+        gains = self._gains(loop, consistent) if self.task.estimate_gains and loop is not None else None
+        return unknowns_of(loop, gains, self.task.estimate_gains, self.task.estimate_delay)
+
+    def _started(self, run: Exact, starts: Sequence[Array]) -> Place | str:
+        """The start that leaves least."""
+        found: list[Place] = []
+        problem = ""
+        z = np.zeros(run.unknowns.count)
+        for theta in starts:
+            place = run.at(theta, z)
+            if isinstance(place, str):
+                problem = place
+            else:
+                found.append(place)
+        if not found:
+            return problem
+        best = min(found, key=lambda place: left(place.simulated))
+        run.history[:] = [step for step in run.history if np.array_equal(step.parameters, self.model.matrix @ best.theta)][:1]
+        return best
+
+    def _is_noise(self, run: Exact, place: Place) -> bool:
+        """Whether hardly more than the noise is left."""
+        if run.closed.outputs[0] != "tau":
+            return True
+        noise = noise_shares(run.closed, place.simulated)
+        return bool(np.all(place.simulated.by_joint[: noise.size] <= RESTART * noise))
+
+    def _finished(self, run: Exact, place: Place, status: str, message: str) -> Estimate:
+        """The estimate at the last point, judged."""
+        b = self.model.matrix.shape[0]
+        solution = solve(place.system, (1.0 / place.deviations)[place.system.joint])
+        loop = run.unknowns.loop(place.z)
+        status, message, doubts = self._judged(run, place, solution, loop, status, message)
+        estimate = assembled(
+            self.model,
+            self.task.method,
+            place.system,
+            solution,
+            np.zeros(place.system.W.shape[1]),
+            size=place.simulated.sizes,
+            status=status,
+            message=message,
+            recipe=replace(self.task.recipe, transient=run.closed.transient, delay=run.unknowns.late(place.z) or 0.0),
+            iterations=len(run.history) - 1,
+            history=(*self.history, *run.history),
+            controller=loop,
+            notes=(*record_notes(run.closed.records), *run.closed.notes, *self.notes, *doubts),
+            provenance=self.task.provenance,
+        )
+        gains = self._estimated(run.unknowns, place, estimate)
+        return replace(
+            estimate,
+            names=self.model.parameter_names,
+            values=self.model.matrix @ place.theta,
+            covariance=estimate.covariance[:b, :b],
+            corrected_covariance=estimate.corrected_covariance[:b, :b],
+            gains=gains,
+            standard=place.theta,
+        )
+
+    def _estimated(self, unknowns: Unknowns, place: Place, estimate: Estimate) -> dict[str, tuple[float, float]]:
+        """Gains and delay with their sigma."""
+        sigma = estimate.corrected_sigma[self.model.matrix.shape[0] :]
+        names = [f"{kind}{j + 1}" for kind, j in unknowns.gains]
+        values = unknowns.values(place.z)
+        found = {name: (float(v), float(v * s)) for name, v, s in zip(names, values, sigma, strict=False)}
+        if unknowns.delay:
+            found["delay"] = (float(place.z[-1]), float(sigma[-1]))
+        return found
+
+    def _judged(
+        self, run: Exact, place: Place, solution: Solution, loop: Controller | None, status: str, message: str
+    ) -> tuple[str, str, list[str]]:
+        """Status, message and doubts."""
+
+        def trial(factor: float) -> float:
+            if self.task.estimate_gains or loop is None:
+                return np.inf
+            at = consistent_didim(self.model, self.fresh(), run.consistent, loop.faster(factor), place.theta, 2)
+            return np.inf if at is None else left(at[1])
+
+        status, message, doubts = judged(
+            self.model, run.closed, place.simulated, place.system, solution, status, message, trial
+        )
+        b = self.model.matrix.shape[0]
+        spread = np.sqrt(np.diag(solution.inverse))[b : b + len(run.unknowns.gains)]
+        names = [f"{kind}{j + 1}" for kind, j in run.unknowns.gains]
+        untold = [name for name, s in zip(names, spread, strict=True) if s > UNTOLD]
+        if untold and status == "converged":
+            status = "unexcited"
+            message = (
+                f"The record does not tell the gains {', '.join(untold)} apart from the parameters: give them, or excite the "
+                f"loop more (faster motion, larger tracking error). {message}"
+            )
+        return status, message, doubts
+
+    def _failed(self, status: str, message: str) -> Estimate:
+        return unsolved(
+            self.model,
+            self.task.method,
+            self.model.matrix @ prior_of(self.model, self.closed, self.task.controller).prior,
+            status=status,
+            message=message,
+            recipe=self.task.recipe,
+            controller=self.task.controller,
+            notes=(*record_notes(self.closed.records), *self.notes),
+            provenance=self.task.provenance,
+        )
