@@ -63,8 +63,8 @@ class DIDIM:
     """Whether the exact method takes over, from DIDIM's point or from the prior, whichever is better."""
     estimate_gains: bool = False
     """Whether the gains of the law that are not zero are unknowns as well; implies `refine`."""
-    estimate_delay: bool = False
-    """Whether a common delay of the reference is one too; implies `refine`."""
+    estimate_delay: bool | None = None
+    """Whether a common delay of the reference is one too; implies `refine`. None: with the gains of a sampled law."""
     scan: bool = True
     """Whether unknown gains are first looked for by a scan of the bandwidth."""
 
@@ -84,11 +84,19 @@ class DIDIM:
             raise InputError("DIDIM: gain_update of a loop given by its gains needs the inertia that they were tuned for.")
         if not isinstance(self.accelerate, bool):
             raise InputError(f"DIDIM: accelerate must be True or False, found {shortened(self.accelerate)}.")
-        for name in ("refine", "estimate_gains", "estimate_delay", "scan"):
+        for name in ("refine", "estimate_gains", "scan"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"DIDIM: {name} must be True or False, found {shortened(getattr(self, name))}.")
+        if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
+            raise InputError(f"DIDIM: estimate_delay must be True, False or None, found {shortened(self.estimate_delay)}.")
         object.__setattr__(self, "start", check_start(self.start, "DIDIM"))
         _ = self.selection
+
+    @property
+    def shifts(self) -> bool:
+        """Whether a delay of the reference is estimated."""
+        sampled = self.controller is not None and self.controller.rate is not None
+        return self.estimate_gains and sampled if self.estimate_delay is None else self.estimate_delay
 
     @property
     def selection(self) -> Selection:
@@ -102,10 +110,8 @@ class DIDIM:
 
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
-        exact = self.refine or self.estimate_gains or self.estimate_delay
-        loops = Loops(
-            model, experiments, self.controller, self.selection, self.transient, self.start, shifts=self.estimate_delay
-        )
+        exact = self.refine or self.estimate_gains or self.shifts
+        loops = Loops(model, experiments, self.controller, self.selection, self.transient, self.start, shifts=self.shifts)
         origin = provenance(self, experiments)
         if not exact:
             return Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), progress)
@@ -121,7 +127,7 @@ class DIDIM:
             "DIDIM",
             self.controller,
             self.estimate_gains,
-            self.estimate_delay,
+            self.shifts,
             self.scan,
             self.max_iterations,
             recipe,

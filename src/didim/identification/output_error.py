@@ -47,8 +47,8 @@ class OutputError:
     """"prior", "unit" (63), "nominal", an `Estimate`, or base parameters (b,)."""
     estimate_gains: bool = False
     """Whether the gains of the law that are not zero are unknowns as well."""
-    estimate_delay: bool = False
-    """Whether a common delay of the reference is one too."""
+    estimate_delay: bool | None = None
+    """Whether a common delay of the reference is one too; None: with the gains of a sampled law."""
     scan: bool | str = "auto"
     """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains are estimated."""
     transient: float | None = None
@@ -74,9 +74,12 @@ class OutputError:
             check_initial(self.initial)
             if isinstance(self.initial, str) and self.initial == "identity":
                 raise InputError('OutputError: "identity" is no start for the exact method; use "prior" or "unit".')
-        for name in ("estimate_gains", "estimate_delay"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"OutputError: {name} must be True or False, found {shortened(getattr(self, name))}.")
+        if not isinstance(self.estimate_gains, bool):
+            raise InputError(f"OutputError: estimate_gains must be True or False, found {shortened(self.estimate_gains)}.")
+        if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
+            raise InputError(
+                f"OutputError: estimate_delay must be True, False or None, found {shortened(self.estimate_delay)}."
+            )
         if not (isinstance(self.scan, bool) or self.scan == "auto"):
             raise InputError(f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.')
         if self.transient is not None:
@@ -84,6 +87,12 @@ class OutputError:
         object.__setattr__(self, "max_iterations", whole(self.max_iterations, "OutputError: max_iterations", least=1))
         object.__setattr__(self, "start", check_start(self.start, "OutputError"))
         _ = self.selection
+
+    @property
+    def shifts(self) -> bool:
+        """Whether a delay of the reference is estimated."""
+        sampled = self.controller is not None and self.controller.rate is not None
+        return self.estimate_gains and sampled if self.estimate_delay is None else self.estimate_delay
 
     @property
     def selection(self) -> Selection:
@@ -99,16 +108,14 @@ class OutputError:
                     f"Experiment {experiment.name!r} has no measured positions, which output={self.output!r} needs; "
                     'use output="torque" or give q.'
                 )
-        loops = Loops(
-            model, experiments, self.controller, self.selection, self.transient, self.start, outputs, self.estimate_delay
-        )
+        loops = Loops(model, experiments, self.controller, self.selection, self.transient, self.start, outputs, self.shifts)
         recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
         scan = self.estimate_gains if self.scan == "auto" else bool(self.scan)
         task = Task(
             "OutputError",
             self.controller,
             self.estimate_gains,
-            self.estimate_delay,
+            self.shifts,
             scan,
             self.max_iterations,
             recipe,

@@ -1,7 +1,8 @@
 """A coarse search over a common factor on the assumed loop's bandwidth, where its gains are not known.
 
-At each factor a few DIDIM steps are taken inside the physically consistent set, which is cheap and needs no sensitivities;
-what they leave of the torque rises steadily away from the true bandwidth.
+At each factor a few DIDIM steps are taken inside the physically consistent set, which is cheap and needs no sensitivities. What
+they leave of the torque rises steadily away from the true bandwidth: the search goes downhill from the assumed one, by
+factors of two, and away from loops that cannot be simulated at all, towards slower ones.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from didim.identification.consistent import Consistent
 
 Array = NDArray[np.float64]
 
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Of the assumed bandwidth."""
+RATIO = 2.0
+"""Between neighbouring factors."""
 
-BEYOND = 2.0
-"""By which the search goes on beyond its ends, at most twice."""
+FARTHEST = 4
+"""Ratios that the search goes from the assumed bandwidth, either way."""
 
 STEPS = 3
 """Of DIDIM at each factor."""
@@ -66,17 +67,18 @@ def scanned(
     model: BaseModel, fresh: Callable[[], ClosedLoop], consistent: Consistent, loop: Controller, theta: Array
 ) -> dict[float, float]:
     """What is left of the torque at each factor, infinite where nothing can be simulated; `fresh` makes new closed loops."""
-    found: dict[float, float] = {}
+    found: dict[int, float] = {}
 
-    def look(factor: float) -> None:
-        at = consistent_didim(model, fresh(), consistent, loop.faster(factor), theta)
-        found[factor] = np.inf if at is None else left(at[1])
+    def look(k: int) -> float:
+        if k not in found:
+            at = consistent_didim(model, fresh(), consistent, loop.faster(RATIO**k), theta)
+            found[k] = np.inf if at is None else left(at[1])
+        return found[k]
 
-    for factor in FACTORS:
-        look(factor)
-    for _ in range(2):
-        best = min(found, key=lambda factor: found[factor])
-        if best not in (min(found), max(found)) or not np.isfinite(found[best]):
+    best, blind = 0, not np.isfinite(look(0))
+    while abs(best) < FARTHEST:
+        near = min((best - 1, best + 1) if not blind else (best - 1,), key=look)
+        if look(near) >= look(best) and not blind:
             break
-        look(best * BEYOND if best == max(found) else best / BEYOND)
-    return found
+        best, blind = near, not np.isfinite(look(near))
+    return {RATIO**k: value for k, value in sorted(found.items())}

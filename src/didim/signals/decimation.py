@@ -140,7 +140,7 @@ class Stream:
 
     def result(self) -> Array:
         """The decimated columns (K, m) of all rows so far."""
-        X = np.concatenate(self.parts)
+        X = np.ascontiguousarray(np.concatenate(self.parts))
         if self.streamed or self.decimation.factor == 1:
             return X
         filtered(X, self.decimation._sections, _PADS[self.decimation.convention])

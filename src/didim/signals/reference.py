@@ -201,11 +201,15 @@ class _Delayed(Course):
     """A course that was shifted by little, so that it still stands for the times that it covered before."""
 
     course: Course
-    span: tuple[float, float]
+    covered: tuple[float, float]
 
     @property
     def n(self) -> int:
         return self.course.n
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.covered
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         return self.course.sample(t)

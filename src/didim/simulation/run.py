@@ -48,7 +48,7 @@ class Run:
     ) -> None:
         self.plant, self.course, self.t, self.out, self.y = plant, course, t, out, y
         self.period, self.substeps, self.size, self.joints = period, substeps, size, joints
-        self.trouble, self.when = np.zeros(2, dtype=np.int64), np.zeros(1)
+        self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])
 
     def fixed(self, progress: Progress | None) -> Motion:

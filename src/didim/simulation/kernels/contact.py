@@ -145,6 +145,15 @@ def is_held(values: Values, touch: Touch, i: int) -> bool:
 
 
 @kernel
+def reverses(touch: Touch) -> bool:
+    """Whether a contact that moves comes to rest, or passes through it, within the step."""
+    found = False
+    for a in range(touch.count[0]):
+        found = found or abs(touch.speed[touch.slow[a]]) > REST
+    return found
+
+
+@kernel
 def mark_held(values: Values, touch: Touch) -> None:
     """Remember, at the beginning of a step, which contacts are held."""
     for i in range(touch.held.size):

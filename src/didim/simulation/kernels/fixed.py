@@ -13,7 +13,7 @@ from numba import float64, int64, types, uint8
 from didim.compiled import entry, kernel, record_type, spliced
 from didim.control.kernels.law import sampled_command
 from didim.signals.kernels.pieces import TICK
-from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, settle
+from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, reverses, settle
 from didim.simulation.kernels.plant import COMPLETED, CONTINUOUS, HELD, Plant, apply, ask, plant_type, rates, runaway, told
 from didim.simulation.kernels.tangent import (
     arrest_tangent,
@@ -36,6 +36,9 @@ class Output(NamedTuple):
     slip: Any  # (N, c)
     stuck: Any  # (N, c) uint8
 
+
+PARTS = 4
+"""Into which a step is divided in which a contact reverses or comes to rest."""
 
 _vector = float64[::1]
 output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:, ::1])
@@ -73,10 +76,14 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
 
 
 @spliced
-def advance(plant: Plant, T: Any, t: float, y: Any, size: int, h: float, row: int, out: Output, trouble: Any) -> int:
+def advance(
+    plant: Plant, T: Any, t: float, y: Any, size: int, h: float, whole: bool, row: int, out: Output, trouble: Any
+) -> int:
     """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
 
-    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs to it.
+    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs to it. A `whole` step in
+    which a contact reverses or comes to rest is not made: trouble[2] asks for parts of it instead.
+
     An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
     `rates` below: more of them would multiply the size of the compiled loop.
     """
@@ -91,6 +98,9 @@ def advance(plant: Plant, T: Any, t: float, y: Any, size: int, h: float, row: in
             if told(rates(plant, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
                 return row
             if stage == 0:
+                if whole and plant.friction == EXACT and reverses(plant.touch):
+                    trouble[2] = 1
+                    return row
                 mark_held(plant.values, plant.touch)
             if T is not None:
                 stage_tangent(T, size, stage, length)
@@ -136,25 +146,35 @@ def run(
 ) -> int:
     """Run samples first_sample to last_sample of the clock k period from state y; returns the next output row.
 
-    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time.
+    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time. A step in which a contact reverses
+    is made in parts: the moment of the reversal is known to the length of the step only.
     """
     trouble[0] = COMPLETED
     n = plant.now.tau.size
     for sample in range(first_sample, last_sample):
-        for sub in range(substeps):
-            h = period / substeps
-            t = sample * period + sub * h
+        if plant.drive == HELD:
+            t = sample * period
+            ask(plant.asked, plant.cursor, t, plant.desk.reference)
+            law, desk = plant.law, plant.desk
+            sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
+            apply(plant.law.gain, plant.now.v, plant.now.tau)
+            if T is not None:
+                torque_tangent(plant, T, t, T.K[4])
+        sub, parts, part = 0, 1, 0
+        while sub < substeps:
+            h = period / (substeps * parts)
+            t = sample * period + (sub * parts + part) * h
             when[0] = t
-            if plant.drive == HELD and sub == 0:
-                ask(plant.asked, plant.cursor, t, plant.desk.reference)
-                law, desk = plant.law, plant.desk
-                sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
-                apply(plant.law.gain, plant.now.v, plant.now.tau)
-                if T is not None:
-                    torque_tangent(plant, T, t, T.K[4])
-            row = advance(plant, T, t, y, size, h, row, out, trouble)
+            trouble[2] = 0
+            row = advance(plant, T, t, y, size, h, parts == 1, row, out, trouble)
             if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
+            if trouble[2] == 1:
+                parts = PARTS
+            elif part + 1 < parts:
+                part += 1
+            else:
+                sub, parts, part = sub + 1, 1, 0
     return row
 
 
