@@ -31,6 +31,9 @@ T = TypeVar("T")
 LONGEST_SHARE = 0.3
 """Of a record that a transient found by itself may take."""
 
+SHRINK = 0.8
+"""A cut may become shorter if it is by this factor."""
+
 _FIRST = 50
 """Samples that the initial state of an open loop is taken from."""
 
@@ -102,14 +105,15 @@ class ClosedLoop:
         return np.vstack(q)
 
     def cut(self, transient: float) -> None:
-        """Leave out at least `transient` s at the start of every record."""
-        self.transient = max(self.transient, transient)
+        """Leave out `transient` s at the start of every record."""
+        self.transient = transient
         self.windows = [self.selection.window(np.asarray(record.t), self.transient) for record in self.records]
 
-    def cut_for(self, model: TorqueModel, parameters: Array, loop: Controller) -> None:
+    def cut_for(self, model: TorqueModel, parameters: Array, loop: Controller, shrink: bool = False) -> None:
         """Leave out what this loop needs to forget its initial state, 10 over its slowest pole, at least 5 / omega_n (56).
 
-        A record keeps seven tenths of its length; a law of the user's own is given a second.
+        A record keeps seven tenths of its length; a law of the user's own is given a second. The cut only grows, or, where it
+        may `shrink`, follows the loop in steps that are worth it.
         """
         if not self.grows:
             return
@@ -120,7 +124,9 @@ class ClosedLoop:
                 f"The loop needs {wanted:.3g} s to forget its initial state, but only {longest:.3g} s of the record were cut: "
                 "a longer record would be safer."
             )
-        self.cut(min(wanted, longest))
+        wanted = min(wanted, longest)
+        if wanted > self.transient or (shrink and wanted < SHRINK * self.transient):
+            self.cut(wanted)
 
     def simulate(self, model: TorqueModel, parameters: Array, loop: Controller | None, delay: float = 0.0) -> Simulated | str:
         """The records simulated in the loop, or what went wrong; with the references later by `delay`, s."""

@@ -7,7 +7,7 @@ linear least squares problem (48) for chi^(k+1).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
+
+WARM = 6
+"""Steps of DIDIM before the exact method where the gains are unknown."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -119,22 +122,24 @@ class DIDIM:
 
     def _refined(self, model: BaseModel, loops: Loops, origin: dict[str, Any], progress: Progress | None) -> Estimate:
         """DIDIM, and the exact method from its point or from the prior."""
-        half = None if progress is None else lambda share: progress(0.5 * share)
-        rest = None if progress is None else lambda share: progress(0.5 + 0.5 * share)
-        first = Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), half)
         recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
-        task = Task(
-            "DIDIM",
-            self.controller,
-            self.estimate_gains,
-            self.shifts,
-            self.scan,
-            self.max_iterations,
-            recipe,
-            origin,
-        )
-        usable = np.isfinite(first.residual)
+        gains, delay = self.estimate_gains, self.shifts
+        task = Task("DIDIM", self.controller, gains, delay, self.scan, self.max_iterations, recipe, origin)
         refinement = Refinement(task, model, loops.fresh)
+        first = self._warm(refinement).run(start_of(model, self.initial), _part(progress, 0.0, 0.5))
         refinement.history = list(first.history)
-        refined = refinement.run(others=[first.parameters] if usable else [], progress=rest)
+        refined = refinement.run([first.parameters] if np.isfinite(first.residual) else [], _part(progress, 0.5, 1.0))
         return told_bias(first, refined)
+
+    def _warm(self, refinement: Refinement) -> Search:
+        """The DIDIM that comes before: as set, or where gains are unknown a few steps in the best loop of the scan."""
+        settings, loop = self, refinement.loops[0]
+        if self.estimate_gains and loop is not None:
+            most = min(self.max_iterations, WARM)
+            settings = replace(self, controller=loop, gain_update=False, max_iterations=most)
+        return Search(settings, refinement.model, refinement.fresh(), refinement.task.provenance)
+
+
+def _part(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """Progress of one of two parts."""
+    return None if progress is None else lambda share: progress(start + (end - start) * share)

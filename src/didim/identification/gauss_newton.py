@@ -69,7 +69,7 @@ class Exact:
         loop = self.unknowns.loop(z)
         beta = self.model.matrix @ theta
         if loop is not None:
-            self.closed.cut_for(self.model, beta, loop)
+            self.closed.cut_for(self.model, beta, loop, shrink=True)
         found = self.closed.differentiate(self.model, beta, loop, self.unknowns.start is not None, self.unknowns.late(z))
         if isinstance(found, str):
             return found

@@ -122,4 +122,4 @@ class OutputError:
             provenance(self, experiments),
         )
         start = None if isinstance(self.initial, str) and self.initial == "prior" else start_of(model, self.initial).base
-        return Refinement(task, model, loops.fresh).run(start, progress=progress)
+        return Refinement(task, model, loops.fresh, start).run(progress=progress)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.control.law import Controller
+from didim.control.law import Controller, Gains
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.assemble import assembled, unsolved
@@ -55,24 +56,27 @@ class Task:
 class Refinement:
     """One run."""
 
-    def __init__(self, task: Task, model: BaseModel, fresh: Callable[[], ClosedLoop]) -> None:
-        self.task, self.model, self.fresh = task, model, fresh
+    def __init__(self, task: Task, model: BaseModel, fresh: Callable[[], ClosedLoop], base: Array | None = None) -> None:
+        self.task, self.model, self.fresh, self.base = task, model, fresh, base
         self.closed = fresh()
         self.notes: list[str] = []
         self.history: list[Iteration] = []
 
-    def run(self, base: Array | None = None, others: Sequence[Array] = (), progress: Progress | None = None) -> Estimate:
-        """Identify, from the prior, or from base parameters `base` (b,) where given; or from `others`, if they are better."""
+    @cached_property
+    def consistent(self) -> Consistent:
+        """The prior, from the description or generic, or moved to the base parameters that were given."""
+        prior = prior_of(self.model, self.closed, self.task.controller)
+        return prior if self.base is None else towards(prior, self.model, self.base)
+
+    def run(self, others: Sequence[Array] = (), progress: Progress | None = None) -> Estimate:
+        """Identify from the prior, or from the base parameters `others`, each (b,), if they are better."""
         if told := standing(self.model, self.closed.references):
             return self._failed("unexcited", lacking(told))
-        consistent = prior_of(self.model, self.closed, self.task.controller)
-        if base is not None:
-            consistent = towards(consistent, self.model, base)
-        starts = [consistent.prior, *(towards(consistent, self.model, each).prior for each in others)]
+        starts = [self.consistent.prior, *(towards(self.consistent, self.model, each).prior for each in others)]
         best: tuple[Exact, Place, str, str] | None = None
         problem = "no start could be simulated"
-        for loop in self._loops(consistent)[: 1 + RESTARTS]:
-            run = Exact(self.model, self.fresh(), consistent, self._unknowns(loop, consistent))
+        for loop in self.loops[: 1 + RESTARTS]:
+            run = Exact(self.model, self.fresh(), self.consistent, self._unknowns(loop))
             place = self._started(run, starts)
             if isinstance(place, str):
                 problem = place
@@ -93,15 +97,16 @@ class Refinement:
             return "In open loop a robot runs away from small errors of its torque: give the controller, or a shorter record."
         return "Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
 
-    def _loops(self, consistent: Consistent) -> list[Controller | None]:
+    @cached_property
+    def loops(self) -> list[Controller | None]:
         """The loops to start with, best first: as assumed, or at the factors of a scan."""
         loop = self.task.controller
         if not self.task.estimate_gains or loop is None:
             return [loop]
-        loop = loop.with_gains(self._gains(loop, consistent))
+        loop = loop.with_gains(self._gains(loop))
         if not self.task.scan:
             return [loop]
-        residuals = scanned(self.model, self.fresh, consistent, loop, consistent.prior)
+        residuals = scanned(self.model, self.fresh, self.consistent, loop, self.consistent.prior)
         order = sorted((f for f in residuals if np.isfinite(residuals[f])), key=lambda f: residuals[f])
         if not order:
             return [loop]
@@ -109,15 +114,15 @@ class Refinement:
         self.notes.append(f"Scan of the bandwidth, over the assumed one: {told}; started at {order[0]:g}.")
         return [loop.faster(factor) for factor in order]
 
-    def _gains(self, loop: Controller, consistent: Consistent) -> Any:
+    def _gains(self, loop: Controller) -> Gains:
         """Numbers for the gains of a loop that is given by poles."""
-        J = largest_inertias(self.model, self.model.matrix @ consistent.prior)
+        J = largest_inertias(self.model, self.model.matrix @ self.consistent.prior)
         g = np.diag(loop.drive(self.model))
         J = J if loop.inertia is None else np.broadcast_to(np.asarray(loop.inertia, dtype=float), J.shape)
         return loop.gains(self.model.robot.n, np.where(g != 0, g, 1.0), J)
 
-    def _unknowns(self, loop: Controller | None, consistent: Consistent) -> Unknowns:
-        gains = self._gains(loop, consistent) if self.task.estimate_gains and loop is not None else None
+    def _unknowns(self, loop: Controller | None) -> Unknowns:
+        gains = self._gains(loop) if self.task.estimate_gains and loop is not None else None
         return unknowns_of(loop, gains, self.task.estimate_gains, self.task.estimate_delay)
 
     def _started(self, run: Exact, starts: Sequence[Array]) -> Place | str:
@@ -217,7 +222,7 @@ class Refinement:
         return unsolved(
             self.model,
             self.task.method,
-            self.model.matrix @ prior_of(self.model, self.closed, self.task.controller).prior,
+            self.model.matrix @ self.consistent.prior,
             status=status,
             message=message,
             recipe=self.task.recipe,

@@ -20,10 +20,10 @@ GAIN_SPREAD = 0.7
 GAIN_STEP = 0.5
 """Largest change of a gain in one step, in logarithms."""
 
-DELAY_SPREAD = 5e-3
+DELAY_SPREAD = 0.02
 """s."""
 
-DELAY_STEP = 2e-3
+DELAY_STEP = 0.01
 """s."""
 
 
