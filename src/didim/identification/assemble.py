@@ -22,13 +22,14 @@ def assembled(
     solution: Solution,
     values: Array,
     size: Array | None = None,
+    jacobian: Array | None = None,
     **more: object,
 ) -> Estimate:
     """An estimate with its residuals and statistics, for parameters `values` on a system.
 
-    `size` (n,) is ||Y^j||, where the system is one of steps and its y an error.
+    `size` (n,) is ||Y^j||, where the system is one of steps and its y an error; `jacobian` (r, b) the exact one, if W is not.
     """
-    figures = statistics(system, solution, values)
+    figures = statistics(system, solution, values, jacobian)
     rho = system.residual(values)
     n = model.robot.n
     left = np.array([np.linalg.norm(rho[system.joint == j]) for j in range(n)])

@@ -24,6 +24,7 @@ from didim.identification.path import Path
 from didim.identification.point import Point, gains_of
 from didim.identification.record import joint_label, record_notes
 from didim.identification.stopping import arrived, settled
+from didim.identification.trust import contraction, drag, exact_jacobian
 from didim.identification.verdict import judged, lacking, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
@@ -155,6 +156,7 @@ class Search:
                 self.distances.to_reference(simulated),
                 self.distances.to_measured(simulated),
                 now - self.clock,
+                drag=drag(self.model, parameters, loop, J),
             )
         )
         self.clock = now
@@ -206,6 +208,9 @@ class Search:
         stuck = status != "converged" and "on request" not in message
         if stuck and arrived(self.model, self.closed, point, self.settings.tol_parameters):
             status, message = "converged", _ROUGH
+        jacobian = exact_jacobian(self.closed, self.model, point, self.settings.updates) if status == "converged" else None
+        if jacobian is not None:
+            self.history[-1] = replace(self.history[-1], contraction=contraction(point.solution, point.system, jacobian))
         status, message, doubts = judged(
             self.model,
             self.closed,
@@ -222,6 +227,7 @@ class Search:
             point.system,
             point.solution,
             point.parameters,
+            jacobian=jacobian,
             status=status,
             message=message,
             recipe=self._recipe(),

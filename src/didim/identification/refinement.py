@@ -21,6 +21,7 @@ from didim.identification.least_squares import Solution, solve
 from didim.identification.prior import prior_of, towards
 from didim.identification.record import record_notes
 from didim.identification.scan import consistent_didim, left, scanned
+from didim.identification.trust import contraction, drag
 from didim.identification.unknowns import Unknowns, unknowns_of
 from didim.identification.verdict import judged, lacking, noise_shares, standing
 from didim.results.estimate import Estimate
@@ -172,6 +173,8 @@ class Refinement:
             provenance=self.task.provenance,
         )
         gains = self._estimated(run.unknowns, place, estimate)
+        if run.closed.outputs == ("tau",) and loop is not None:
+            estimate = replace(estimate, history=(*estimate.history[:-1], self._trusted(run, place, loop)))
         return replace(
             estimate,
             names=self.model.parameter_names,
@@ -181,6 +184,14 @@ class Refinement:
             gains=gains,
             standard=place.theta,
         )
+
+    def _trusted(self, run: Exact, place: Place, loop: Controller) -> Iteration:
+        """The last step, with what its Jacobian says of DIDIM."""
+        system, b = run.closed.system(self.model, place.simulated), self.model.matrix.shape[0]
+        solution = solve(system, (1.0 / place.deviations)[system.joint])
+        J = largest_inertias(self.model, self.model.matrix @ place.theta)
+        ratio = contraction(solution, system, place.system.W[:, :b])
+        return replace(run.history[-1], contraction=ratio, drag=drag(self.model, self.model.matrix @ place.theta, loop, J))
 
     def _estimated(self, unknowns: Unknowns, place: Place, estimate: Estimate) -> dict[str, tuple[float, float]]:
         """Gains and delay with their sigma."""

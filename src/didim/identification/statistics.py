@@ -3,7 +3,7 @@
 (16) takes the errors of successive rows for independent. They are not: the decimation filter leaves noise in 0.8 of the new
 band only, and errors of the model last longer than a sample. The corrected covariance is P (sum over joints of W' R W) P with
 P = (W' W)^-1 and R the autocovariance of that joint's error: that of filtered white noise where the residuals look like it,
-else the one estimated from the residuals.
+else the one estimated from the residuals. For DIDIM, whose W takes the motion for given, P is (W' J)^-1 with the exact J.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _TESTED = 12
 _CONFIDENCE = 0.999
 """Of that test."""
 
+_BLIND = 1e10
+"""Condition number of W+ J beyond which it is not used."""
+
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
@@ -45,8 +48,14 @@ class Statistics:
     """r - b of (17), with the rank for b."""
 
 
-def statistics(system: LinearSystem, solution: Solution, parameters: Array | None = None) -> Statistics:
-    """Statistics of `parameters` (default: the solution's own) on the system that they were found with."""
+def statistics(
+    system: LinearSystem, solution: Solution, parameters: Array | None = None, jacobian: Array | None = None
+) -> Statistics:
+    """Statistics of `parameters` (default: the solution's own) on the system that they were found with.
+
+    `jacobian` (r, b) is how the outputs really change with the parameters, where that is not W: a fixed point W' rho = 0 has
+    the covariance (W' J)^-1 W' R W (J' W)^-1.
+    """
     rho = solution.influence * solution.weights * system.residual(solution.values if parameters is None else parameters)
     freedom = max(rho.size - solution.rank, 1)
     variance = float(rho @ rho) / freedom
@@ -54,7 +63,8 @@ def statistics(system: LinearSystem, solution: Solution, parameters: Array | Non
     hidden = np.where(solution.confounded, np.inf, 0.0)
     with np.errstate(invalid="ignore"):
         printed = variance * solution.inverse + np.diag(hidden)
-        corrected = solution.inverse @ middle @ solution.inverse + np.diag(hidden)
+        gain = solution.inverse if jacobian is None else _gain(system, solution, jacobian)
+        corrected = gain @ middle @ gain.T + np.diag(hidden)
     norms = np.linalg.norm(system.W, axis=0)
     return Statistics(
         printed,
@@ -65,6 +75,14 @@ def statistics(system: LinearSystem, solution: Solution, parameters: Array | Non
         rho.size,
         freedom,
     )
+
+
+def _gain(system: LinearSystem, solution: Solution, jacobian: Array) -> Array:
+    """(W' J)^-1 (b, b), in the directions that W sees; that of W itself where J says nothing."""
+    step = solution.inverse @ ((system.W * solution.weights[:, None]).T @ (jacobian * solution.weights[:, None]))
+    blind = np.eye(step.shape[0]) - solution.inverse @ np.linalg.pinv(solution.inverse, hermitian=True)
+    full = step + blind
+    return np.asarray(np.linalg.solve(full, solution.inverse)) if np.linalg.cond(full) < _BLIND else solution.inverse
 
 
 def _condition(W: Array) -> float:

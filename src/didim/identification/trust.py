@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
+from didim.identification.closed_loop import ClosedLoop
 from didim.identification.least_squares import Solution
+from didim.identification.point import Point
 from didim.identification.system import LinearSystem
 from didim.results.estimate import Estimate
 
@@ -17,6 +19,13 @@ Array = NDArray[np.float64]
 
 BIASED = 2.0
 """Standard deviations between DIDIM's point and the refined one that are told."""
+
+
+def exact_jacobian(closed: ClosedLoop, model: BaseModel, point: Point, updates: bool) -> Array | None:
+    """How the torque changes with the parameters (r, b), gains that follow them (59) included; None where it is not known."""
+    loop = replace(point.loop, inertia=None) if updates and point.loop.by_poles else point.loop
+    found = closed.differentiate(model, point.parameters, loop)
+    return None if isinstance(found, str) else found[1].W
 
 
 def contraction(solution: Solution, system: LinearSystem, J: Array) -> float:

@@ -18,6 +18,10 @@ ILL_CONDITIONED = 1000.0
 """Scaled condition number beyond which parameters are hard to tell apart."""
 
 
+SHRINKS = 0.2
+"""Contraction below which DIDIM's steps shrink fast."""
+
+
 def summary(estimate: Estimate) -> str:
     """Head, table and notes."""
     width = max(12, *(len(name) for name in estimate.names))
@@ -37,9 +41,13 @@ def summary(estimate: Estimate) -> str:
             f"{name:<{width}} {_number(estimate.values[i]):>11} {_number(2 * sigma):>10} {_percent(share):>8}   "
             f"[{_number(low[i])}, {_number(high[i])}]"
         )
+    for name, (value, sigma) in estimate.gains.items():
+        share = 100.0 * sigma / abs(value) if value else np.inf
+        lines.append(f"{name:<{width}} {_number(value):>11} {_number(2 * sigma):>10} {_percent(share):>8}   of the loop")
     joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
     lines += [
         "",
+        *_stages(estimate),
         f"residual ||Y - W chi||/||Y|| = {100 * estimate.residual:.3g} % (by joint {joints} %)",
         f"{estimate.rows} equations, condition number of W {estimate.condition:.4g} "
         f"({estimate.scaled_condition:.3g} with scaled columns)",
@@ -49,6 +57,33 @@ def summary(estimate: Estimate) -> str:
     if notes:
         lines += ["", "Notes", *(f"[{k}] {note}" for k, note in enumerate(notes, 1))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _stages(estimate: Estimate) -> list[str]:
+    """What each stage did to the residual, where there was more than DIDIM."""
+    names = list(dict.fromkeys(step.stage for step in estimate.history))
+    if names in ([], ["DIDIM"]):
+        return []
+    told = []
+    for name in names:
+        left = [100 * step.residual for step in estimate.history if step.stage == name]
+        told.append(f"{name} {left[0]:.3g} -> {left[-1]:.3g} % in {len(left) - 1} steps")
+    return [f"stages: {'; '.join(told)}"]
+
+
+def _trust(estimate: Estimate) -> list[str]:
+    """Whether plain DIDIM can be trusted here."""
+    known = [step for step in estimate.history if step.contraction is not None]
+    if not known:
+        return []
+    rho, drag = known[-1].contraction or 0.0, known[-1].drag
+    judged = (
+        "its steps shrink fast"
+        if rho < SHRINKS
+        else ("its steps shrink slowly, and it may not arrive from afar; refine=True does" if rho < 1 else "it cannot arrive")
+    )
+    friction = "" if drag is None else f", largest Fv/kv {drag:.2g}"
+    return [f"Contraction of DIDIM here, the spectral radius of I - W+ J: {rho:.2g}{friction}: {judged}."]
 
 
 def all_notes(estimate: Estimate) -> list[str]:
@@ -75,7 +110,7 @@ def all_notes(estimate: Estimate) -> list[str]:
     if guarded:
         told = "; ".join(f"step {k}: {guard}" for k, guard in guarded[:4])
         notes.append(f"Guards acted {len(guarded)} times ({told}{'; ...' if len(guarded) > 4 else ''}).")
-    return notes + list(estimate.notes)
+    return notes + _trust(estimate) + list(estimate.notes)
 
 
 def _widening(estimate: Estimate) -> float:
