@@ -64,29 +64,40 @@ class Exact:
         self.history: list[Iteration] = []
         self.clock = time.perf_counter()
 
-    def at(self, theta: Array, z: Array, share: float = 1.0, guards: tuple[str, ...] = ()) -> Place | str:
-        """The records simulated and differentiated at a point, or what went wrong."""
-        loop = self.unknowns.loop(z)
-        beta = self.model.matrix @ theta
+    def at(self, theta: Array, z: Array) -> Place | str:
+        """The records simulated and differentiated at a first point, or what went wrong."""
+        self._cut(theta, z)
+        place = self._differentiated(theta, z)
+        if not isinstance(place, str):
+            self._keep(place, 1.0, ())
+        return place
+
+    def _cut(self, theta: Array, z: Array) -> bool:
+        """Leave out what the loop at a point needs to forget its initial state; whether other rows are used now."""
+        loop, before = self.unknowns.loop(z), list(self.closed.windows)
         if loop is not None:
-            self.closed.cut_for(self.model, beta, loop, shrink=True)
-        found = self.closed.differentiate(self.model, beta, loop, self.unknowns.start is not None, self.unknowns.late(z))
+            self.closed.cut_for(self.model, self.model.matrix @ theta, loop, shrink=True)
+        return before != list(self.closed.windows)
+
+    def _differentiated(self, theta: Array, z: Array) -> Place | str:
+        beta, unknowns = self.model.matrix @ theta, self.unknowns
+        found = self.closed.differentiate(self.model, beta, unknowns.loop(z), unknowns.start is not None, unknowns.late(z))
         if isinstance(found, str):
             return found
         simulated, system = found
-        system = replace(system, W=system.W * self.unknowns.slopes(z, beta.size))
-        now = time.perf_counter()
-        n, names, values = self.model.robot.n, self.unknowns.gains, self.unknowns.values(z)
-        gains = {kind: np.zeros(n) for kind, _ in names}
-        for (kind, j), value in zip(names, values, strict=True):
+        return Place(theta, z, simulated, replace(system, W=system.W * unknowns.slopes(z, beta.size)))
+
+    def _keep(self, place: Place, share: float, guards: tuple[str, ...]) -> None:
+        """A line in the history."""
+        now, n = time.perf_counter(), self.model.robot.n
+        gains = {kind: np.zeros(n) for kind, _ in self.unknowns.gains}
+        for (kind, j), value in zip(self.unknowns.gains, self.unknowns.values(place.z), strict=True):
             gains[kind][j] = value
+        left, beta = place.simulated, self.model.matrix @ place.theta
         self.history.append(
-            Iteration(
-                beta, simulated.residual, simulated.by_joint[:n], gains, share, guards, seconds=now - self.clock, stage="exact"
-            )
+            Iteration(beta, left.residual, left.by_joint[:n], gains, share, guards, seconds=now - self.clock, stage="exact")
         )
         self.clock = now
-        return Place(theta, z, simulated, system)
 
     def run(self, place: Place, most: int, progress: Progress | None = None) -> tuple[Place, str, str]:
         """Iterate; the last point, a status and its message."""
@@ -131,24 +142,33 @@ class Exact:
         step = np.concatenate([self.model.matrix @ theta, z]) - now
         length = float(np.sum((R @ step) ** 2))
         before = self._merit(place.theta, place.z, place.simulated, deviations)
-        share, windows = 1.0, list(self.closed.windows)
+        share = 1.0
         for _ in range(HALVINGS + 1):
             trial = place.theta + share * (theta - place.theta), place.z + share * (z - place.z)
-            loop = unknowns.loop(trial[1])
-            found = self.closed.simulate(self.model, self.model.matrix @ trial[0], loop, unknowns.late(trial[1]) or 0.0)
-            if isinstance(found, str):
-                reason = f"simulation failed ({found.rstrip('.')})"
-            elif (after := self._merit(*trial, found, deviations)) < before:
-                arrived = self.at(*trial, share, tuple(guards))
-                if not isinstance(arrived, str):
-                    fall = 2.0 * (before - after) / place.system.y.size
-                    return arrived, fall if windows == list(self.closed.windows) else 1.0, length
-                reason = arrived
-            else:
-                reason = "error would rise"
+            if self._cut(*trial):  # other rows: the error that must fall is that on them
+                simulated = self.closed.compared(place.simulated.motions)
+                before = self._merit(place.theta, place.z, simulated, deviations)
+            found = self._tried(*trial, before, deviations, full=share == 1.0)
+            if isinstance(found, Place):
+                fall = before - self._merit(*trial, found.simulated, deviations)
+                if fall > 0:
+                    self._keep(found, share, tuple(guards))
+                    return found, 2.0 * fall / found.system.y.size, length
+            reason = f"simulation failed ({found.rstrip('.')})" if isinstance(found, str) else "error would rise"
             share /= 2
             guards.append(f"step halved: {reason}")
         return None, 0.0, length
+
+    def _tried(self, theta: Array, z: Array, before: float, deviations: Array, full: bool) -> Place | str | None:
+        """A full step is mostly taken, and differentiated at once; shorter ones only if the error falls, else None."""
+        if not full:
+            loop, late = self.unknowns.loop(z), self.unknowns.late(z) or 0.0
+            found = self.closed.simulate(self.model, self.model.matrix @ theta, loop, late)
+            if isinstance(found, str):
+                return found
+            if not self._merit(theta, z, found, deviations) < before:
+                return None
+        return self._differentiated(theta, z)
 
     def _merit(self, theta: Array, z: Array, simulated: Simulated, deviations: Array) -> float:
         """What a step must lower: half the squared errors in standard deviations, the barrier, and the pull on z."""
