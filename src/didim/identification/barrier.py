@@ -91,8 +91,9 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(step[single] < 0, -theta[single] / step[single], np.inf)
         P, D = self.consistent.bodies(theta), self.consistent.bodies(step)
-        L = np.linalg.inv(np.linalg.cholesky(P))
-        least = np.linalg.eigvalsh(L @ D @ np.swapaxes(L, 1, 2)).min()
+        values, vectors = np.linalg.eigh(P)
+        root = vectors / np.sqrt(values)[:, None, :]
+        least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ D @ root).min()
         return float(min(1.0, 0.99 * shares.min(initial=np.inf), 0.99 / -least if least < 0 else np.inf))
 
 

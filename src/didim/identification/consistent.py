@@ -27,6 +27,16 @@ BASIS: Array = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 """(10, 4, 4): P is linear in the ten parameters of a link."""
 
 
+SINGULAR = 1e-13
+"""Smallest over largest eigenvalue of a pseudo-inertia, at and below which it counts as on the boundary."""
+
+
+def _is_inside(P: Array) -> bool:
+    """Whether all pseudo-inertias (n, 4, 4) are positive definite, by a margin that survives rounding."""
+    values = np.linalg.eigvalsh(P)
+    return bool(np.all(values[:, 0] > SINGULAR * values[:, -1]))
+
+
 @dataclass(frozen=True, eq=False)
 class Consistent:
     """The barrier of a model's physically consistent set around a prior."""
@@ -60,14 +70,14 @@ class Consistent:
 
     def contains(self, theta: Array) -> bool:
         """Whether theta lies inside."""
-        return bool(np.all(theta[self.positive] > 0) and np.linalg.eigvalsh(self.bodies(theta)).min() > 0)
+        return bool(np.all(theta[self.positive] > 0) and _is_inside(self.bodies(theta)))
 
     def value(self, theta: Array) -> float:
         """The barrier, infinite outside."""
         P, x, y = self.bodies(theta), theta[self.positive], theta[self.free]
-        sign, logdet = np.linalg.slogdet(P)
-        if np.any(sign <= 0) or np.any(x <= 0) or np.linalg.eigvalsh(P).min() <= 0:
+        if np.any(x <= 0) or not np.all(np.isfinite(theta)) or not _is_inside(P):
             return np.inf
+        logdet = np.linalg.slogdet(P)[1]
         links = np.einsum("iab,iba->", self._inverse, P) - logdet.sum()
         single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum((y / self.scale[self.free]) ** 2)
         return float(links + single)

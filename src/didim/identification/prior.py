@@ -32,8 +32,8 @@ ROTOR, VISCOUS, COULOMB = 0.3, 0.2, 0.3
 SLENDER = 1e-6
 """Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is no body."""
 
-NEAR = 1e-3
-"""Relative distance at which given base parameters are met."""
+NEAR = 0.01
+"""Relative distance to which given base parameters are met; closer, bodies that cannot exist would pull to the boundary."""
 
 
 def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> Consistent:

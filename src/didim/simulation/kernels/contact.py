@@ -145,11 +145,13 @@ def is_held(values: Values, touch: Touch, i: int) -> bool:
 
 
 @kernel
-def reverses(touch: Touch) -> bool:
-    """Whether a contact that moves comes to rest, or passes through it, within the step."""
+def reverses(values: Values, touch: Touch) -> bool:
+    """Whether a contact that moves comes to rest, or passes through it, within the step: its force is not that of sliding."""
     found = False
     for a in range(touch.count[0]):
-        found = found or abs(touch.speed[touch.slow[a]]) > REST
+        i = touch.slow[a]
+        u = touch.speed[i]
+        found = found or (abs(u) > REST and touch.force[i] != slide(values, i, u))
     return found
 
 

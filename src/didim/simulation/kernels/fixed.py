@@ -98,7 +98,7 @@ def advance(
             if told(rates(plant, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
                 return row
             if stage == 0:
-                if whole and plant.friction == EXACT and reverses(plant.touch):
+                if whole and plant.friction == EXACT and reverses(plant.values, plant.touch):
                     trouble[2] = 1
                     return row
                 mark_held(plant.values, plant.touch)
