@@ -142,3 +142,22 @@ def test_energy_balance(robot, seed):
     ends = [(amplitude * np.sin(s + phase), amplitude * np.cos(s + phase)) for s in (0.0, 1.0)]
     gain = energy(model, *ends[1], phi) - energy(model, *ends[0], phi)
     assert work == pytest.approx(gain, rel=1e-9, abs=1e-9 * (1 + np.abs(tau).max()))
+
+
+@settings(max_examples=25, deadline=None)
+@given(robots(), st.integers(0, 2**32 - 1))
+def test_derivatives_are_those_of_the_torque(robot, seed):
+    """By central differences, friction of every kind and prismatic joints included; Coulomb torques stay as they are."""
+    model = didim.DynamicModel(robot)
+    random = np.random.default_rng(seed)
+    n, phi = robot.n, random.uniform(-1, 1, len(model.parameter_names))
+    q, dq, ddq = random.uniform(-1, 1, (3, 2, n))
+    dq += 0.1 * np.sign(dq)
+    slip = np.sign(model.contact_velocities(dq))
+    by_q, by_dq = model.derivatives(q, dq, ddq, phi)
+    for k in range(n):
+        step = 1e-6 * np.eye(n)[k]
+        forward, backward = (model.inverse_dynamics(q + s * step, dq, ddq, phi, slip) for s in (1, -1))
+        np.testing.assert_allclose(by_q[:, :, k], (forward - backward) / 2e-6, atol=1e-6)
+        forward, backward = (model.inverse_dynamics(q, dq + s * step, ddq, phi, slip) for s in (1, -1))
+        np.testing.assert_allclose(by_dq[:, :, k], (forward - backward) / 2e-6, atol=1e-6)

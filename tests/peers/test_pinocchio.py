@@ -50,6 +50,15 @@ def test_inertia_matrix(case):
     assert relative(model.base.inertia_matrix(q, model.base.nominal), expected) < 1e-10
 
 
+def test_derivatives(case):
+    robot, peer, q, dq, ddq = case
+    model = didim.DynamicModel(robot, [])
+    expected = [np.array(part) for part in zip(*(peer.derivatives(*row) for row in zip(q, dq, ddq, strict=True)), strict=True)]
+    for own in (model, model.base):
+        for found, right in zip(own.derivatives(q, dq, ddq, own.nominal), expected, strict=True):
+            assert np.abs(found - right).max() < 1e-10 * max(np.abs(right).max(), 1.0)
+
+
 def test_acceleration(case):
     robot, peer, q, dq, tau = case
     model = didim.DynamicModel(robot, [])

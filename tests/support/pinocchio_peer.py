@@ -44,6 +44,13 @@ class Peer:
     def acceleration(self, q: np.ndarray, dq: np.ndarray, tau: np.ndarray) -> np.ndarray:
         return pin.aba(self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(tau))[self.v]
 
+    def derivatives(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """d tau/d q and d tau/d dq, (n, n)."""
+        by_q, by_dq, _ = pin.computeRNEADerivatives(
+            self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(ddq)
+        )
+        return by_q[np.ix_(self.v, self.v)], by_dq[np.ix_(self.v, self.v)]
+
     def inertia(self, q: np.ndarray) -> np.ndarray:
         M = pin.crba(self.model, self.data, self._q(q))
         M = np.triu(M) + np.triu(M, 1).T

@@ -22,7 +22,10 @@ Array = NDArray[np.float64]
 MU = 0.1
 """Weight of the barrier, where a row's error counts in its standard deviations."""
 
-_ROUNDS = 60
+_ROUNDS = 100
+_REACH = 0.9
+"""Of the way to the boundary of the set that one step may go."""
+
 _SMALL = 1e-10
 """Newton decrement at which the problem is solved."""
 
@@ -94,7 +97,7 @@ class Problem:
         values, vectors = np.linalg.eigh(P)
         root = vectors / np.sqrt(values)[:, None, :]
         least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ D @ root).min()
-        return float(min(1.0, 0.99 * shares.min(initial=np.inf), 0.99 / -least if least < 0 else np.inf))
+        return float(min(1.0, _REACH * shares.min(initial=np.inf), _REACH / -least if least < 0 else np.inf))
 
 
 def _newton(hessian: Array, gradient: Array) -> Array:

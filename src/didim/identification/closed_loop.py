@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
+from didim.door import LARGEST
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
@@ -214,6 +215,8 @@ class ClosedLoop:
             n, names = model.robot.n, directions.names
             shape = (-1, n, directions.count)
             J = np.concatenate([directions.folded(streams[name].result().reshape(shape)) for name in self.outputs], axis=1)
+            if not np.all(np.abs(J) < LARGEST):
+                return "The sensitivities run away; is the loop stable?"
             rho = self._reduced(k, motion)[0]
             used = np.tile(self.selection.moving(motion.dq, self.windows[k]), len(self.outputs))
             return motion, rows_of(J, rho, used, names, k, self.selection.decimator.correlation)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from didim.control.law import Controller
+from didim.control.laws import OwnLaw
 from didim.door import real, whole
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
@@ -92,6 +93,8 @@ class DIDIM:
                 raise InputError(f"DIDIM: {name} must be True or False, found {shortened(getattr(self, name))}.")
         if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
             raise InputError(f"DIDIM: estimate_delay must be True, False or None, found {shortened(self.estimate_delay)}.")
+        if isinstance(self.controller, OwnLaw) and (self.refine or self.estimate_gains or self.estimate_delay):
+            raise InputError("DIDIM: exact sensitivities need a law that didim knows; OwnLaw is a closed box to them.")
         object.__setattr__(self, "start", check_start(self.start, "DIDIM"))
         _ = self.selection
 

@@ -121,8 +121,8 @@ class Exact:
         """The next point, the relative fall of the error, and the squared length of the full step in standard deviations."""
         deviations = place.deviations
         weights = (1.0 / deviations)[place.system.joint]
-        R, rest = compressed(place.system, weights)
         now = np.concatenate([self.model.matrix @ place.theta, place.z])
+        R, rest = compressed(place.system, weights)
         unknowns = self.unknowns
         problem = Problem(
             self.consistent,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
+from didim.control.laws import OwnLaw
 from didim.door import real, whole
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest, shortened
@@ -85,6 +86,8 @@ class OutputError:
         if self.transient is not None:
             object.__setattr__(self, "transient", real(self.transient, "OutputError: transient, in s,", least=0.0))
         object.__setattr__(self, "max_iterations", whole(self.max_iterations, "OutputError: max_iterations", least=1))
+        if isinstance(self.controller, OwnLaw):
+            raise InputError("OutputError: exact sensitivities need a law that didim knows; OwnLaw is a closed box to them.")
         object.__setattr__(self, "start", check_start(self.start, "OutputError"))
         _ = self.selection
 

@@ -1,7 +1,8 @@
 """Where the exact method starts and what its barrier is centred on: parameters that a machine can have.
 
 From the robot's description where that is complete, else generic: each link 2 kg with a radius of gyration of 0.1 m, rotors of
-0.3 of the inertia that the loop was tuned for, viscous and Coulomb friction of 0.2 and 0.3 of the torque.
+0.3 of the inertia that the loop was tuned for (or links, where there is no rotor), viscous and Coulomb friction of 0.2 and 0.3
+of the torque.
 """
 
 from __future__ import annotations
@@ -32,16 +33,20 @@ ROTOR, VISCOUS, COULOMB = 0.3, 0.2, 0.3
 SLENDER = 1e-6
 """Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is no body."""
 
-NEAR = 0.01
-"""Relative distance to which given base parameters are met; closer, bodies that cannot exist would pull to the boundary."""
+NEAR = 0.03
+"""Relative distance to which given base parameters are met."""
+
+FIRM = 1.0
+"""Weight of the barrier meanwhile: parameters that no machine has would else pull to the very boundary of the set."""
 
 
 def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> Consistent:
     """The prior for a model and its records."""
     torque, velocity = _sizes(closed)
-    generic = _generic_links(model)
-    J = _loop_inertia(model, loop, generic)
-    theta, scale = generic.copy(), np.ones(generic.size)
+    theta = _generic_links(model)
+    J = _loop_inertia(model, loop, theta)
+    _carry_rotors(model, ROTOR * J, theta)
+    scale = np.ones(theta.size)
     friction = {"dq": VISCOUS * torque / velocity, "slip": COULOMB * torque, "ddq": ROTOR * J, "one": torque}
     for entry in model.layout.entries:
         size = friction[entry.signal.rstrip("+-")][entry.row]
@@ -65,7 +70,7 @@ def towards(consistent: Consistent, model: BaseModel, base: Array) -> Consistent
     """The prior moved to where its base parameters are the given ones (b,), as near as a machine can have them."""
     size = np.maximum(np.abs(base), np.abs(model.matrix @ consistent.prior))
     weight = np.diag(1.0 / (NEAR * np.where(size > 0, size, 1.0)))
-    problem = Problem(consistent, model.matrix, weight, weight @ base, np.zeros(0), np.zeros(0))
+    problem = Problem(consistent, model.matrix, weight, weight @ base, np.zeros(0), np.zeros(0), FIRM)
     theta, _ = problem.solve(consistent.prior, np.zeros(0))
     return Consistent(consistent.model, theta, consistent.scale)
 
@@ -83,6 +88,19 @@ def _generic_links(model: BaseModel) -> Array:
     theta = np.zeros(len(model.full.parameter_names))
     theta[model.layout.link] = about_origin(MASS, np.zeros(3), MASS * GYRATION**2 * np.eye(3))
     return theta
+
+
+def _carry_rotors(model: BaseModel, least: Array, theta: Array) -> None:
+    """Give links at least the inertia `least` (n,) about, or mass along, those joints that have no rotor parameter to carry it.
+
+    A loop that was tuned for much more inertia than the prior has may be unstable with it.
+    """
+    rotors = {entry.row for entry in model.layout.entries if entry.signal == "ddq"}
+    for j, joint in enumerate(model.robot.joints):
+        if j not in rotors:
+            mass = max(MASS, least[j]) if joint.kind == "prismatic" else MASS
+            inertia = max(mass * GYRATION**2, 0.0 if joint.kind == "prismatic" else least[j])
+            theta[model.layout.link[j]] = about_origin(mass, np.zeros(3), inertia * np.eye(3))
 
 
 def _loop_inertia(model: BaseModel, loop: Controller | None, links: Array) -> Array:

@@ -22,8 +22,8 @@ from didim.identification.prior import prior_of, towards
 from didim.identification.record import record_notes
 from didim.identification.scan import consistent_didim, left, scanned
 from didim.identification.trust import contraction, drag
-from didim.identification.unknowns import Unknowns, unknowns_of
-from didim.identification.verdict import judged, lacking, noise_shares, standing
+from didim.identification.unknowns import Unknowns
+from didim.identification.verdict import advice, judged, lacking, noise_shares, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.prediction import Recipe
@@ -33,6 +33,9 @@ Progress = Callable[[float], Any]
 
 RESTART = 1.3
 """How many times the noise a residual may be before the next best start of the scan is tried."""
+
+BETTER = 0.9
+"""What a run must leave, over what the scan left, to be believed without another start."""
 
 RESTARTS = 2
 
@@ -62,6 +65,7 @@ class Refinement:
         self.closed = fresh()
         self.notes: list[str] = []
         self.history: list[Iteration] = []
+        self.scanned = np.inf
 
     @cached_property
     def consistent(self) -> Consistent:
@@ -76,27 +80,23 @@ class Refinement:
         starts = [self.consistent.prior, *(towards(self.consistent, self.model, each).prior for each in others)]
         best: tuple[Exact, Place, str, str] | None = None
         problem = "no start could be simulated"
-        for loop in self.loops[: 1 + RESTARTS]:
+        tries = [(self.loops[0], starts), *((loop, starts[:1]) for loop in self.loops[: 1 + RESTARTS])]
+        for loop, several in tries if len(starts) > 1 else tries[1:]:
             run = Exact(self.model, self.fresh(), self.consistent, self._unknowns(loop))
-            place = self._started(run, starts)
+            place = self._started(run, several)
             if isinstance(place, str):
                 problem = place
                 continue
             found = (run, *run.run(place, self.task.max_iterations, progress))
             if best is None or found[1].simulated.residual < best[1].simulated.residual:
                 best = found
-            if self._is_noise(*best[:2]):
+            if best[2] == "converged" and self._is_enough(*best[:2]):
                 break
         if progress is not None:
             progress(1.0)
         if best is None:
-            return self._failed("diverged", f"The first simulation fails: {problem.rstrip('.')}. {self._advice()}")
+            return self._failed("diverged", f"The first simulation fails: {problem.rstrip('.')}. {advice(self.closed)}")
         return self._finished(*best)
-
-    def _advice(self) -> str:
-        if self.task.controller is None:
-            return "In open loop a robot runs away from small errors of its torque: give the controller, or a shorter record."
-        return "Check the loop's gains, rate and drive gain, or start elsewhere (initial=)."
 
     @cached_property
     def loops(self) -> list[Controller | None]:
@@ -108,6 +108,7 @@ class Refinement:
         if not self.task.scan:
             return [loop]
         residuals = scanned(self.model, self.fresh, self.consistent, loop, self.consistent.prior)
+        self.scanned = min(residuals.values())
         order = sorted((f for f in residuals if np.isfinite(residuals[f])), key=lambda f: residuals[f])
         if not order:
             return [loop]
@@ -124,7 +125,7 @@ class Refinement:
 
     def _unknowns(self, loop: Controller | None) -> Unknowns:
         gains = self._gains(loop) if self.task.estimate_gains and loop is not None else None
-        return unknowns_of(loop, gains, self.task.estimate_gains, self.task.estimate_delay)
+        return Unknowns(loop, gains, self.task.estimate_delay)
 
     def _started(self, run: Exact, starts: Sequence[Array]) -> Place | str:
         """The start that leaves least."""
@@ -143,12 +144,12 @@ class Refinement:
         run.history[:] = [step for step in run.history if np.array_equal(step.parameters, self.model.matrix @ best.theta)][:1]
         return best
 
-    def _is_noise(self, run: Exact, place: Place) -> bool:
-        """Whether hardly more than the noise is left."""
+    def _is_enough(self, run: Exact, place: Place) -> bool:
+        """Whether hardly more than the noise is left, or at least clearly less than after the scan."""
         if run.closed.outputs[0] != "tau":
             return True
-        noise = noise_shares(run.closed, place.simulated)
-        return bool(np.all(place.simulated.by_joint[: noise.size] <= RESTART * noise))
+        noise, share = noise_shares(run.closed, place.simulated), place.simulated.by_joint[: self.model.robot.n]
+        return bool(np.all(share <= RESTART * noise) or left(place.simulated) < BETTER * self.scanned)
 
     def _finished(self, run: Exact, place: Place, status: str, message: str) -> Estimate:
         """The estimate at the last point, judged."""

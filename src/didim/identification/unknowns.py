@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller, Gains
-from didim.control.laws import OwnLaw
-from didim.errors import InputError
 from didim.simulation.directions import GAINS
 
 Array = NDArray[np.float64]
@@ -79,10 +77,3 @@ class Unknowns:
     def slopes(self, z: Array, b: int) -> Array:
         """(b + e,) by which columns of the Jacobian are multiplied: gains are looked for in logarithms."""
         return np.concatenate([np.ones(b), self.values(z), np.ones(int(self.delay))])
-
-
-def unknowns_of(controller: Controller | None, gains: Gains | None, estimate_gains: bool, delay: bool) -> Unknowns:
-    """The unknowns beside the parameters; `gains` are those that the controller has at the start."""
-    if estimate_gains and (controller is None or isinstance(controller, OwnLaw)):
-        raise InputError("estimate_gains needs a law whose gains didim knows: PD, PID, Cascade or ComputedTorque.")
-    return Unknowns(controller, gains if estimate_gains else None, delay)

@@ -34,9 +34,19 @@ CLEARLY = 0.85
 """Another bandwidth is better if it leaves less than this share of the residual."""
 
 _ADVICE = (
-    "Check the assumed loop (bandwidth or gains, rate, velocity reference), the time alignment of the reference "
-    "and the drive gains"
+    "Check the assumed loop (bandwidth or gains, rate, velocity reference; estimate_gains=True looks for the gains), the time "
+    "alignment of the reference and the drive gains"
 )
+
+_OPEN = (
+    "In open loop a robot runs away from small errors of its torque and of its initial state: use a shorter record, or give "
+    "the controller."
+)
+
+
+def advice(closed: ClosedLoop) -> str:
+    """What to look at when nothing can be simulated."""
+    return _OPEN if closed.starts else f"{_ADVICE}, or start elsewhere (initial=)."
 
 
 def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> str | None:
@@ -81,8 +91,10 @@ def judged(
     if status != "converged":
         asked = "on request" in message
         elsewhere = "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were measured"
-        more = "" if asked else f" {_ADVICE}; {elsewhere}."
+        more = "" if asked else (f" {_OPEN}" if closed.starts else f" {_ADVICE}; {elsewhere}.")
         return status, message + more, []
+    if closed.starts and simulated.residual > SUSPECT:
+        return "diverged", f"{100 * simulated.residual:.3g} % of the position is left. {_OPEN}", []
     if closed.outputs[0] != "tau":  # positions: what encoders add is not known here
         return status, message, []
     share, noise = simulated.by_joint[: closed.records[0].n], noise_shares(closed, simulated)

@@ -1,0 +1,256 @@
+"""The exact method: a few runs of each grid of benchmarks/robustness.py, the output errors, and what a user is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.robustness import Run, outcome
+from benchmarks.virtual import undescribed
+from scipy.optimize import least_squares
+
+import didim
+import didim.identification.closed_loop as closed_loop
+from support.virtual import loop, model, scara_record
+
+HERTZ = 2 * np.pi
+
+
+@pytest.mark.parametrize(
+    ("law", "frequency", "prior"),
+    [
+        ("PD", 5, "generic"),
+        ("PID", 10, "wrong by 4"),
+        ("cascade", 5, "wrong by 4"),
+        ("PD with velocity reference", 20, "generic"),
+    ],
+)
+def test_six_joints_in_ordinary_loops(law, frequency, prior):
+    found = outcome(Run("gains known", "tx40", law, (HERTZ * frequency,), prior, "known", seed=11))
+    assert found.status == "converged"
+    assert found.iterations <= 10
+    assert found.floor < 1.05
+    assert found.within >= 0.93
+    assert found.chi_square < 1
+
+
+@pytest.mark.parametrize("gains", ["0.25", "random"])
+def test_six_joints_whose_gains_are_not_known(gains):
+    found = outcome(Run("gains unknown", "tx40", "PD", (HERTZ * 5,), "generic", gains, seed=12))
+    assert found.status == "converged"
+    assert found.floor < 1.05
+    assert found.within >= 0.93
+    assert found.gains_sigma < 4
+    assert found.gains < 0.08
+
+
+@pytest.mark.parametrize(("frequency", "gains"), [((20.0, 100.0), "0.2"), ((6.28, 62.8), "3")])
+def test_scara_from_unit_with_gains_far_off(frequency, gains):
+    found = outcome(Run("SCARA, gains unknown", "scara", "PD", frequency, "generic", gains, seed=13))
+    assert found.status == "converged"
+    assert found.chi_square < 1
+    assert found.gains < 0.03
+
+
+def position_record():
+    experiment, truth = scara_record((6.28, 30.0), rate=500.0, noise=0.02, encoder=1e-4, period=10.0, periods=1)
+    return experiment, truth.controller.with_gains(truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia)))
+
+
+def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
+    """The same minimum as SciPy's least squares on finite differences, in a tenth of its simulations."""
+    experiment, law = position_record()
+    unknown = undescribed("scara")
+    counted = []
+    for name in ("prepared", "differentiable"):
+        original = getattr(closed_loop, name)
+        monkeypatch.setattr(closed_loop, name, lambda *given, original=original: (counted.append(1), original(*given))[1])
+    start = np.array([5.0, 0.5, 0.5, 0.3, 0.1, 0.1, 0.1, 0.3])
+    method = didim.OutputError(controller=law, output="position", decimation=10, transient=2.0, initial=start)
+    found = didim.identify(unknown, experiment, method)
+    ours = len(counted)
+    assert found.status == "converged"
+    window = method.selection.window(np.asarray(experiment.t), 2.0)
+    q = method.selection.columns(window, np.asarray(experiment.q))
+    size = found.residual_by_joint * np.linalg.norm(q, axis=0)
+    theirs = []
+
+    def error(beta):
+        theirs.append(1)
+        motion = didim.simulate(unknown.base, beta, law, t=experiment.t, q_ref=experiment.q_ref, check=False)
+        return ((q - method.selection.columns(window, motion.q)) / size).ravel() if motion.completed else np.full(q.size, 1e3)
+
+    peer = least_squares(error, found.history[0].parameters, x_scale=np.abs(found.values), diff_step=1e-5)
+    assert np.abs(peer.x - found.values).max() < 0.05 * found.sigma.max()
+    np.testing.assert_array_less(np.abs(peer.x - found.values), 0.05 * found.sigma)
+    assert 10 * ours <= len(theirs), (ours, len(theirs))
+
+
+@pytest.mark.parametrize("output", ["torque", "both"])
+def test_other_outputs(output):
+    experiment, law = position_record()
+    found = didim.identify(undescribed("scara"), experiment, didim.OutputError(controller=law, output=output, decimation=10))
+    assert found.status == "converged"
+    error = found.parameters - model().base.nominal
+    assert error @ np.linalg.solve(found.corrected_covariance, error) < 26.1  # 99.9 % of chi-square, 8 parameters
+    assert found.residual < 0.01
+
+
+def test_open_loop_on_a_short_stable_record():
+    experiment, _ = position_record()
+    method = didim.OutputError(controller=None, decimation=5)
+    found = didim.identify(undescribed("scara"), experiment.between(0.0, 2.0), method)
+    assert found.status == "converged"
+    assert found.residual < 1e-3
+    np.testing.assert_allclose(found.parameters[[0, 2]], model().base.nominal[[0, 2]], rtol=0.05)
+
+
+def test_open_loop_says_when_it_cannot():
+    """A pendulum that falls: the simulated motion leaves the recorded one whatever the parameters."""
+    pendulum = model("double_pendulum")
+    course = didim.Fourier.random(pendulum.robot, 2, period=5.0, share=1.0, periods=2)
+    upright = replace(course, centre=[np.pi, 0.0])
+    law = didim.PD(natural_frequency=15.0)
+    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, law, upright, rate=500.0, noise=0.1)
+    method = didim.OutputError(controller=None, decimation=10, max_iterations=8)
+    found = didim.identify(undescribed_pendulum(), experiment, method)
+    assert found.status in ("diverged", "stopped")
+    assert "open loop" in found.message
+
+
+def undescribed_pendulum() -> didim.DynamicModel:
+    robot = model("double_pendulum").robot
+    joints = tuple(replace(joint, link=np.full(10, np.nan), nominal={}) for joint in robot.joints)
+    return didim.DynamicModel(replace(robot, joints=joints))
+
+
+def soft_record():
+    experiment, truth = scara_record((5.0, 10.0), rate=200.0, noise=0.02, periods=3)
+    return experiment, truth.controller
+
+
+def test_the_user_sees_stages_gains_and_contraction(tmp_path):
+    experiment, law = soft_record()
+    unknown = undescribed("scara")
+    fixed = law.with_gains(law.gains(2, np.ones(2), np.asarray(law.inertia)))
+    found = didim.identify(unknown, experiment, didim.DIDIM(controller=fixed, decimation=4, estimate_gains=True))
+    text = found.summary()
+    assert "stages: DIDIM" in text
+    assert "exact" in text
+    assert "of the loop" in text
+    assert "Contraction of DIDIM" in text
+    assert set(found.gains) == {"kp1", "kp2", "kv1", "kv2"}
+    np.testing.assert_allclose([found.gains["kp1"][0], found.gains["kp2"][0]], [2.5, 5.0], rtol=0.03)
+    assert 0 < found.history[-1].contraction < 1
+    assert found.history[-1].drag > 0
+    assert found.standard is not None
+    np.testing.assert_allclose(unknown.base.matrix @ found.standard, found.parameters, rtol=1e-12)
+    again = didim.load_estimate(found.save(tmp_path / "x.json"))
+    np.testing.assert_array_equal(again.standard, found.standard)
+    assert again.history[-1].contraction == found.history[-1].contraction
+    assert again.history[-1].stage == "exact"
+    assert again.gains == found.gains
+    np.testing.assert_array_equal(again.predict(experiment), found.predict(experiment))
+    assert found.validate(experiment).residual == pytest.approx(found.residual, rel=0.05)
+
+
+def test_stiff_loops_contract_and_soft_ones_less():
+    ratios = []
+    for bandwidth in ((20.0, 100.0), (5.0, 10.0)):
+        experiment, truth = scara_record(bandwidth, rate=200.0, noise=0.01, periods=3)
+        found = didim.identify(model(), experiment, didim.DIDIM(controller=truth.controller, decimation=4, gain_update=False))
+        assert found.status == "converged"
+        ratios.append(found.history[-1].contraction)
+    assert ratios[0] < 0.2 < ratios[1]
+
+
+def test_bias_of_didim_is_told():
+    """With kp 5 % off, DIDIM's fixed point and the minimum of the torque error are not the same."""
+    experiment, law = soft_record()
+    gains = law.gains(2, np.ones(2), np.asarray(law.inertia))
+    wrong = didim.PD(kp=1.05 * gains.kp, kv=gains.kv)
+    found = didim.identify(undescribed("scara"), experiment, didim.DIDIM(controller=wrong, decimation=4, refine=True))
+    assert any("DIDIM alone settles elsewhere" in note for note in found.notes)
+
+
+def test_a_wrong_loop_is_named_when_gains_are_not_looked_for():
+    experiment, law = soft_record()
+    gains = law.gains(2, np.ones(2), np.asarray(law.inertia))
+    wrong = didim.PD(kp=2 * gains.kp, kv=2 * gains.kv)
+    method = didim.OutputError(controller=wrong, output="torque", decimation=4)
+    found = didim.identify(undescribed("scara"), experiment, method)
+    assert found.status == "diverged"
+    assert "estimate_gains" in found.message
+
+
+def test_gains_that_the_record_does_not_tell():
+    """In a stiff loop with much noise nobody can tell how stiff it is."""
+    experiment, truth = scara_record((60.0, 200.0), rate=200.0, noise=0.5, periods=1, share=0.05)
+    fixed = truth.controller.with_gains(truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia)))
+    method = didim.OutputError(controller=fixed, output="torque", decimation=4, estimate_gains=True, scan=False)
+    found = didim.identify(undescribed("scara"), experiment, method)
+    assert found.status == "unexcited"
+    assert "does not tell the gains" in found.message
+    assert "kv" in found.message
+
+
+def test_a_delay_of_the_reference_is_found():
+    experiment, law = soft_record()
+    late = replace(experiment, q_ref=experiment.q_ref.delayed(-0.004))
+    method = didim.OutputError(controller=law, output="torque", decimation=4, estimate_delay=True)
+    found = didim.identify(undescribed("scara"), late, method)
+    value, sigma = found.gains["delay"]
+    assert abs(value - 0.004) < 4 * sigma
+    assert sigma < 1e-3
+    assert found.recipe.delay == value
+    assert found.validate(late).residual == pytest.approx(found.residual, rel=0.05)
+
+
+def test_several_records_at_once():
+    one, law = soft_record()
+    two, _ = scara_record((5.0, 10.0), rate=200.0, noise=0.02, periods=3, seed=7)
+    method = didim.OutputError(controller=law, output="torque", decimation=4)
+    found = didim.identify(undescribed("scara"), [one, two], method)
+    alone = didim.identify(undescribed("scara"), one, method)
+    assert found.status == "converged"
+    np.testing.assert_allclose(np.median(alone.sigma / found.sigma), np.sqrt(2), rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"controller": "pd"}, "controller must be a loop"),
+        ({"controller": None, "output": "torque"}, "the torque is the input"),
+        ({"controller": None, "estimate_gains": True}, "no gains"),
+        ({"output": "velocity"}, "unknown output"),
+        ({"initial": "identity"}, "identity"),
+        ({"initial": "somewhere"}, "nearest|Unknown initial"),
+        ({"estimate_gains": "yes"}, "True or False"),
+        ({"estimate_delay": 3}, "True, False or None"),
+        ({"scan": "often"}, "scan must be"),
+        ({"max_iterations": 0}, "whole number"),
+        ({"transient": -1.0}, "transient"),
+        ({"start": "anywhere"}, "start must be"),
+    ],
+)
+def test_settings_that_cannot_be(settings, told):
+    with pytest.raises(didim.InputError, match=told):
+        didim.OutputError(**{"controller": loop()} | settings)
+
+
+def test_positions_that_were_not_measured():
+    experiment, law = soft_record()
+    with pytest.raises(didim.InputError, match="no measured positions"):
+        didim.identify(model(), replace(experiment, q=None), didim.OutputError(controller=law))
+
+
+def test_a_law_of_ones_own_cannot_be_refined():
+    @didim.control_law
+    def own(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
+        for j in range(n):
+            v[j] = 60.0 * (q_ref[j] - q[j]) - 10.0 * dq[j]
+
+    experiment, _ = soft_record()
+    with pytest.raises(didim.InputError, match="OwnLaw"):
+        didim.identify(model(), experiment, didim.DIDIM(controller=didim.OwnLaw(law=own), refine=True))
