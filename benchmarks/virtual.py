@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -41,7 +42,7 @@ class Outcome:
 @cache
 def truth(name: str) -> didim.DynamicModel:
     """The robot as it is."""
-    effects = None if name == "scara" else EFFECTS
+    effects = EFFECTS if name in ("tx40", "panda") else None
     return didim.DynamicModel(didim.load_robot(name), effects)
 
 
@@ -51,12 +52,12 @@ def inertias(name: str) -> np.ndarray:
     return didim.largest_inertias(truth(name), truth(name).nominal)
 
 
-def undescribed(name: str) -> didim.DynamicModel:
+def undescribed(name: str, effects: Iterable[str] | None = None) -> didim.DynamicModel:
     """The robot as a description without any value would have it: geometry only."""
-    robot = truth(name).robot
+    robot, effects = truth(name).robot, effects or truth(name).effects
     joints = tuple(replace(joint, link=np.full(10, np.nan), nominal={}) for joint in robot.joints)
     couplings = tuple(replace(each, nominal={}) for each in robot.couplings)
-    return didim.DynamicModel(replace(robot, joints=joints, couplings=couplings), truth(name).effects)
+    return didim.DynamicModel(replace(robot, joints=joints, couplings=couplings), effects)
 
 
 def misdescribed(name: str, factor: float, seed: int) -> didim.DynamicModel:

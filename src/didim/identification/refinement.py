@@ -34,9 +34,6 @@ Progress = Callable[[float], Any]
 RESTART = 1.3
 """How many times the noise a residual may be before the next best start of the scan is tried."""
 
-BETTER = 0.9
-"""What a run must leave, over what the scan left, to be believed without another start."""
-
 RESTARTS = 2
 
 UNTOLD = 0.5
@@ -145,11 +142,11 @@ class Refinement:
         return best
 
     def _is_enough(self, run: Exact, place: Place) -> bool:
-        """Whether hardly more than the noise is left, or at least clearly less than after the scan."""
+        """Whether hardly more than the noise is left, or at least less than after the scan."""
         if run.closed.outputs[0] != "tau":
             return True
         noise, share = noise_shares(run.closed, place.simulated), place.simulated.by_joint[: self.model.robot.n]
-        return bool(np.all(share <= RESTART * noise) or left(place.simulated) < BETTER * self.scanned)
+        return bool(np.all(share <= RESTART * noise) or left(place.simulated) < self.scanned)
 
     def _finished(self, run: Exact, place: Place, status: str, message: str) -> Estimate:
         """The estimate at the last point, judged."""
