@@ -15,16 +15,15 @@ from didim.door import LARGEST
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
+from didim.identification.courses import measured_start, reference_course, torque_course
 from didim.identification.system import LinearSystem, observe, rows_of, stack
 from didim.identification.transient import transient_of
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Cached, Course, Reference
 from didim.signals.rows import Selection
 from didim.signals.states import States
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, prepared
 from didim.simulation.sensitivities import differentiable, run_with
-from didim.simulation.setup import course_of
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -34,9 +33,6 @@ LONGEST_SHARE = 0.3
 
 SHRINK = 0.8
 """A cut may become shorter if it is by this factor."""
-
-_FIRST = 50
-"""Samples that the initial state of an open loop is taken from."""
 
 MOST_SUBSTEPS = 60
 """Steps per sample beyond which an iterate counts as failed: its inertia is next to nothing."""
@@ -83,8 +79,8 @@ class ClosedLoop:
         self.records, self.selection, self.start, self.interpolation = list(records), selection, start, interpolation
         self.notes: list[str] = []
         self.outputs = outputs
-        self.courses = [_course(record, interpolation) if driven else _torque(record) for record in records]
-        self.starts = [] if driven else [_measured_start(record) for record in records]
+        self.courses = [reference_course(record, interpolation) if driven else torque_course(record) for record in records]
+        self.starts = [] if driven else [measured_start(record) for record in records]
         self.grows = transient is None
         self.transient = 0.0
         self.windows: list[tuple[int, int]] = []
@@ -199,7 +195,8 @@ class ClosedLoop:
         """
 
         def run(k: int) -> tuple[Motion, LinearSystem] | str:
-            run, directions = differentiable(self._asked(model, parameters, loop, k, delay or 0.0), gains, delay is not None)
+            asked = self._asked(model, parameters, loop, k, delay or 0.0)
+            run, directions = differentiable(asked, gains, delay is not None)
             streams = {name: self.selection.decimator.stream() for name in self.outputs}
             start, stop = self.windows[k]
 
@@ -209,7 +206,7 @@ class ClosedLoop:
                     if name in streams and block[part].size:
                         streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
 
-            motion = run_with(run, directions, self._asked(model, parameters, loop, k, delay or 0.0), take)
+            motion = run_with(run, directions, asked, take)
             if not motion.completed:
                 return motion.message
             n, names = model.robot.n, directions.names
@@ -225,25 +222,6 @@ class ClosedLoop:
         if isinstance(found, str):
             return found
         return self.compared(tuple(motion for motion, _ in found)), stack([system for _, system in found])
-
-
-def _course(record: Experiment, interpolation: str) -> Course:
-    """The reference; a trajectory remembers its pieces from one simulation to the next."""
-    course = course_of(record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref")
-    return course if isinstance(course, Reference) else Cached(course)
-
-
-def _torque(record: Experiment) -> Course:
-    """The recorded torque as what drives the robot."""
-    return Reference(record.t, record.tau, interpolation="cubic")
-
-
-def _measured_start(record: Experiment) -> tuple[Array, Array]:
-    """Position and velocity at the first sample, from the measured positions: a parabola through the first of them."""
-    t, q = np.asarray(record.t), np.asarray(record.q)
-    few = slice(0, min(_FIRST, t.size))
-    fit = np.polynomial.polynomial.polyfit(t[few] - t[0], q[few], 2)
-    return fit[0], fit[1]
 
 
 def _ends(record: Experiment) -> tuple[float, float]:

@@ -211,16 +211,8 @@ class Search:
         jacobian = exact_jacobian(self.closed, self.model, point, self.settings.updates) if status == "converged" else None
         if jacobian is not None:
             self.history[-1] = replace(self.history[-1], contraction=contraction(point.solution, point.system, jacobian))
-        status, message, doubts = judged(
-            self.model,
-            self.closed,
-            point.simulated,
-            point.system,
-            point.solution,
-            status,
-            message,
-            lambda f: self._trial(point, f),
-        )
+        at = (self.model, self.closed, point.simulated, point.system, point.solution)
+        status, message, doubts = judged(*at, status, message, lambda factor: self._trial(point, factor))
         return assembled(
             self.model,
             "DIDIM",
