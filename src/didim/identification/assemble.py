@@ -14,6 +14,9 @@ from didim.results.estimate import Estimate
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-9
+"""Residual below which errors are those of the computer."""
+
 
 def assembled(
     model: BaseModel,
@@ -35,8 +38,8 @@ def assembled(
     left = np.array([np.linalg.norm(rho[system.joint == j]) for j in range(n)])
     if size is None:
         size = np.array([np.linalg.norm(system.y[system.joint == j]) for j in range(n)])
-    told = [joint_label(model, j % n) for j in figures.coloured]
-    if told:
+    told = list(dict.fromkeys(joint_label(model, j % n) for j in figures.coloured))
+    if told and np.linalg.norm(left) > ROUNDING * np.linalg.norm(size[:n]):
         lasting = (
             f"What is left of {', '.join(told)} lasts longer than filtered noise would: errors of the model, not only noise."
         )

@@ -47,12 +47,15 @@ class Simulated:
     """(g,) ||Y^j - Y_s^j|| over the rows of each joint, output after output."""
     sizes: Array
     """(g,) ||Y^j||."""
+    counts: Array
+    """(g,) rows."""
 
     @property
     def residual(self) -> float:
         """||Y - Y_s|| / ||Y||, of the first output where there are two."""
         n = self.motions[0].q.shape[1]
-        return float(np.linalg.norm(self.errors[:n]) / np.linalg.norm(self.sizes[:n]))
+        size = float(np.linalg.norm(self.sizes[:n]))
+        return float(np.linalg.norm(self.errors[:n])) / size if size > 0 else np.inf
 
     @property
     def by_joint(self) -> Array:
@@ -161,13 +164,14 @@ class ClosedLoop:
     def compared(self, motions: tuple[Motion, ...]) -> Simulated:
         """Errors of the simulated outputs on the rows."""
         groups = len(self.outputs) * self.records[0].n
-        errors, sizes = np.zeros(groups), np.zeros(groups)
+        errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
         for k, motion in enumerate(motions):
             rho, y = self._reduced(k, motion)
             used = np.tile(self.selection.moving(motion.dq, self.windows[k]), len(self.outputs))
             errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
             sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
-        return Simulated(motions, np.sqrt(errors), np.sqrt(sizes))
+            counts += used.sum(axis=0)
+        return Simulated(motions, np.sqrt(errors), np.sqrt(sizes), counts)
 
     def _reduced(self, k: int, motion: Motion) -> tuple[Array, Array]:
         """Y - Y_s and Y of record k, decimated: (K, groups)."""
@@ -221,7 +225,10 @@ class ClosedLoop:
         found = self._each(run)
         if isinstance(found, str):
             return found
-        return self.compared(tuple(motion for motion, _ in found)), stack([system for _, system in found])
+        system = stack([system for _, system in found])
+        if system.y.size <= len(system.names):
+            return f"only {system.y.size} equations are left for {len(system.names)} unknowns (rest_velocity? decimation?)"
+        return self.compared(tuple(motion for motion, _ in found)), system
 
 
 def _ends(record: Experiment) -> tuple[float, float]:

@@ -22,7 +22,8 @@ from didim.identification.initial import check_initial, start_of
 from didim.identification.iteration import Progress, Search
 from didim.identification.least_squares import check_weights
 from didim.identification.loops import Loops, check_start
-from didim.identification.refinement import Refinement, Task
+from didim.identification.refinement import Refinement
+from didim.identification.task import Task
 from didim.identification.trust import told_bias
 from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
@@ -99,12 +100,6 @@ class DIDIM:
         _ = self.selection
 
     @property
-    def shifts(self) -> bool:
-        """Whether a delay of the reference is estimated."""
-        sampled = self.controller is not None and self.controller.rate is not None
-        return self.estimate_gains and sampled if self.estimate_delay is None else self.estimate_delay
-
-    @property
     def selection(self) -> Selection:
         """How samples become rows."""
         return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
@@ -116,8 +111,10 @@ class DIDIM:
 
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
-        exact = self.refine or self.estimate_gains or self.shifts
-        loops = Loops(model, experiments, self.controller, self.selection, self.transient, self.start, shifts=self.shifts)
+        gains, delay = self.estimate_gains, self.estimate_delay
+        exact = self.refine or gains or bool(delay)
+        fixed = (self.controller, self.selection, self.transient, self.start)
+        loops = Loops(model, experiments, *fixed, estimate_gains=gains, estimate_delay=delay)
         origin = provenance(self, experiments)
         if not exact:
             return Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), progress)
@@ -126,13 +123,15 @@ class DIDIM:
     def _refined(self, model: BaseModel, loops: Loops, origin: dict[str, Any], progress: Progress | None) -> Estimate:
         """DIDIM, and the exact method from its point or from the prior."""
         recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
-        gains, delay = self.estimate_gains, self.shifts
-        task = Task("DIDIM", self.controller, gains, delay, self.scan, self.max_iterations, recipe, origin)
+        loop = replace(self.controller, inertia=None) if self.updates and self.controller.by_poles else self.controller
+        task = Task("DIDIM", loop, self.estimate_gains, loops.shifts, self.scan, self.max_iterations, recipe, origin)
         refinement = Refinement(task, model, loops.fresh)
         first = self._warm(refinement).run(start_of(model, self.initial), _part(progress, 0.0, 0.5))
+        if "on request" in first.message:
+            return first
         refinement.history = list(first.history)
         refined = refinement.run([first.parameters] if np.isfinite(first.residual) else [], _part(progress, 0.5, 1.0))
-        return told_bias(first, refined)
+        return refined if self.updates and not self.controller.by_poles else told_bias(first, refined)
 
     def _warm(self, refinement: Refinement) -> Search:
         """The DIDIM that comes before: as set, or where gains are unknown a few steps in the best loop of the scan."""

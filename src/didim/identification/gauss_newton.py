@@ -48,12 +48,14 @@ class Place:
     system: LinearSystem
     """rho = J step + rest; columns of gains in logarithms."""
 
+    cut: float
+    """s that were left out at the start of every record."""
+
     @property
     def deviations(self) -> Array:
         """(g,) rms error of each joint and output."""
-        count = np.maximum(np.bincount(self.system.joint, minlength=self.system.n), 1)
-        rms = self.simulated.errors / np.sqrt(count)
-        return np.maximum(rms, 1e-9 * np.maximum(self.simulated.sizes / np.sqrt(count), 1e-300))
+        rms, size = (x / np.sqrt(np.maximum(self.simulated.counts, 1.0)) for x in (self.simulated.errors, self.simulated.sizes))
+        return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
 
 class Exact:
@@ -85,7 +87,8 @@ class Exact:
         if isinstance(found, str):
             return found
         simulated, system = found
-        return Place(theta, z, simulated, replace(system, W=system.W * unknowns.slopes(z, beta.size)))
+        system = replace(system, W=system.W * unknowns.slopes(z, beta.size))
+        return Place(theta, z, simulated, system, self.closed.transient)
 
     def _keep(self, place: Place, share: float, guards: tuple[str, ...]) -> None:
         """A line in the history."""
@@ -141,37 +144,42 @@ class Exact:
             guards.append("change of gains bounded")
         step = np.concatenate([self.model.matrix @ theta, z]) - now
         length = float(np.sum((R @ step) ** 2))
-        before = self._merit(place.theta, place.z, place.simulated, deviations)
+        counts = place.simulated.counts
+        before = self._merit(place.theta, place.z, place.simulated, deviations, counts)
         share = 1.0
         for _ in range(HALVINGS + 1):
             trial = place.theta + share * (theta - place.theta), place.z + share * (z - place.z)
             if self._cut(*trial):  # other rows: the error that must fall is that on them
                 simulated = self.closed.compared(place.simulated.motions)
-                before = self._merit(place.theta, place.z, simulated, deviations)
-            found = self._tried(*trial, before, deviations, full=share == 1.0)
+                before = self._merit(place.theta, place.z, simulated, deviations, counts)
+            found = self._tried(*trial, before, deviations, counts, full=share == 1.0)
             if isinstance(found, Place):
-                fall = before - self._merit(*trial, found.simulated, deviations)
+                fall = before - self._merit(*trial, found.simulated, deviations, counts)
                 if fall > 0:
                     self._keep(found, share, tuple(guards))
-                    return found, 2.0 * fall / found.system.y.size, length
+                    return found, 2.0 * fall / place.system.y.size, length
             reason = f"simulation failed ({found.rstrip('.')})" if isinstance(found, str) else "error would rise"
             share /= 2
             guards.append(f"step halved: {reason}")
+        self.closed.cut(place.cut)
         return None, 0.0, length
 
-    def _tried(self, theta: Array, z: Array, before: float, deviations: Array, full: bool) -> Place | str | None:
+    def _tried(self, theta: Array, z: Array, before: float, deviations: Array, counts: Array, full: bool) -> Place | str | None:
         """A full step is mostly taken, and differentiated at once; shorter ones only if the error falls, else None."""
         if not full:
             loop, late = self.unknowns.loop(z), self.unknowns.late(z) or 0.0
             found = self.closed.simulate(self.model, self.model.matrix @ theta, loop, late)
             if isinstance(found, str):
                 return found
-            if not self._merit(theta, z, found, deviations) < before:
+            if not self._merit(theta, z, found, deviations, counts) < before:
                 return None
         return self._differentiated(theta, z)
 
-    def _merit(self, theta: Array, z: Array, simulated: Simulated, deviations: Array) -> float:
-        """What a step must lower: half the squared errors in standard deviations, the barrier, and the pull on z."""
-        error = simulated.errors / deviations
+    def _merit(self, theta: Array, z: Array, simulated: Simulated, deviations: Array, counts: Array) -> float:
+        """What a step must lower: half the squared errors in standard deviations, the barrier, and the pull on z.
+
+        Errors count for as many rows, `counts` (g,), as the step starts from: which rows are at rest depends on the simulation.
+        """
+        share = simulated.errors**2 / np.maximum(simulated.counts, 1.0) / deviations**2
         pull = z / self.unknowns.spread
-        return 0.5 * float(error @ error) + MU * self.consistent.value(theta) + 0.5 * float(pull @ pull)
+        return 0.5 * float(counts @ share) + MU * self.consistent.value(theta) + 0.5 * float(pull @ pull)

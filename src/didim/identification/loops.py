@@ -13,7 +13,7 @@ from didim.errors import InputError, shortened
 from didim.identification.closed_loop import ClosedLoop
 from didim.identification.record import prepared
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course
+from didim.signals.reference import Course, Reference
 from didim.signals.resample import period_of
 from didim.signals.rows import Selection
 
@@ -35,8 +35,11 @@ class Loops:
         transient: float | None,
         start: Start,
         outputs: tuple[str, ...] = ("tau",),
-        shifts: bool = False,
+        estimate_gains: bool = False,
+        estimate_delay: bool | None = False,
     ) -> None:
+        held = any(isinstance(each.q_ref, Reference) and each.q_ref.interpolation == "held" for each in experiments)
+        shifts = self.shifts = _shifts(controller, estimate_gains, estimate_delay, held)
         self.interpolation = "cubic" if shifts or controller is None else _interpolation(controller, experiments)
         self.records = prepared(model, experiments, self.interpolation)
         self.selection, self.transient, self.start, self.outputs = selection, transient, start, outputs
@@ -58,6 +61,17 @@ class Loops:
         closed = ClosedLoop(self.records, self.selection, transient, self.start, self.interpolation, self.outputs, self.driven)
         closed.notes += self.notes
         return closed
+
+
+def _shifts(controller: Controller | None, estimate_gains: bool, estimate_delay: bool | None, held: bool) -> bool:
+    """Whether a delay of the reference is estimated: as asked, by default with the gains of a sampled law."""
+    if estimate_delay and held:
+        raise InputError(
+            "estimate_delay needs a reference that can be shifted by less than a sample; give it as an array, or as a "
+            'didim.Reference with interpolation="linear" or "cubic" instead of "held".'
+        )
+    sampled = controller is not None and controller.rate is not None
+    return (estimate_gains and sampled and not held) if estimate_delay is None else estimate_delay
 
 
 def check_start(start: Start, where: str) -> Start:

@@ -20,7 +20,9 @@ from didim.errors import InputError, nearest, shortened
 from didim.identification.gauss_newton import Progress
 from didim.identification.initial import check_initial, start_of
 from didim.identification.loops import Loops, check_start
-from didim.identification.refinement import Refinement, Task
+from didim.identification.record import joint_label
+from didim.identification.refinement import Refinement
+from didim.identification.task import Task
 from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
@@ -28,6 +30,9 @@ from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
 
 Array = NDArray[np.float64]
+
+PREDICTION_CUTOFF = 20.0
+"""Hz, of the filter of measured positions with which a model found in open loop predicts other records."""
 
 OUTPUTS = {"position": ("q",), "torque": ("tau",), "both": ("tau", "q")}
 
@@ -71,6 +76,11 @@ class OutputError:
             raise InputError('OutputError: in open loop the torque is the input; output must be "position".')
         if self.controller is None and (self.estimate_gains or self.estimate_delay):
             raise InputError("OutputError: in open loop there are no gains and no reference to estimate; give the controller.")
+        if self.output == "position" and self.estimate_gains:
+            raise InputError(
+                "OutputError: positions alone leave a common factor on gains and parameters open; to estimate gains, use "
+                'output="torque" or "both".'
+            )
         if not (isinstance(self.initial, str) and self.initial == "prior"):
             check_initial(self.initial)
             if isinstance(self.initial, str) and self.initial == "identity":
@@ -92,12 +102,6 @@ class OutputError:
         _ = self.selection
 
     @property
-    def shifts(self) -> bool:
-        """Whether a delay of the reference is estimated."""
-        sampled = self.controller is not None and self.controller.rate is not None
-        return self.estimate_gains and sampled if self.estimate_delay is None else self.estimate_delay
-
-    @property
     def selection(self) -> Selection:
         """How samples become rows."""
         return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
@@ -111,18 +115,19 @@ class OutputError:
                     f"Experiment {experiment.name!r} has no measured positions, which output={self.output!r} needs; "
                     'use output="torque" or give q.'
                 )
-        loops = Loops(model, experiments, self.controller, self.selection, self.transient, self.start, outputs, self.shifts)
+            if "q" in outputs and np.any(still := np.ptp(np.asarray(experiment.q), axis=0) == 0):
+                raise InputError(
+                    f"Experiment {experiment.name!r}: the measured position of {joint_label(model, int(still.argmax()))} never "
+                    "changes. Is it in the right column?"
+                )
+        gains, delay = self.estimate_gains, self.estimate_delay
+        fixed = (self.controller, self.selection, self.transient, self.start)
+        loops = Loops(model, experiments, *fixed, outputs, gains, delay)
         recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
-        scan = self.estimate_gains if self.scan == "auto" else bool(self.scan)
-        task = Task(
-            "OutputError",
-            self.controller,
-            self.estimate_gains,
-            self.shifts,
-            scan,
-            self.max_iterations,
-            recipe,
-            provenance(self, experiments),
-        )
+        if self.controller is None:  # without a loop, other records are predicted from their motion
+            recipe = Recipe("measured", self.selection, cutoff=PREDICTION_CUTOFF)
+        scan = gains if self.scan == "auto" else bool(self.scan)
+        origin = provenance(self, experiments)
+        task = Task("OutputError", self.controller, gains, loops.shifts, scan, self.max_iterations, recipe, origin)
         start = None if isinstance(self.initial, str) and self.initial == "prior" else start_of(model, self.initial).base
         return Refinement(task, model, loops.fresh, start).run(progress=progress)

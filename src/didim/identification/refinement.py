@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,20 +13,22 @@ from numpy.typing import NDArray
 from didim.control.law import Controller, Gains
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.errors import InputError
 from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop
 from didim.identification.consistent import Consistent
+from didim.identification.exact_verdict import judged_exact
 from didim.identification.gauss_newton import Exact, Place
-from didim.identification.least_squares import Solution, solve
+from didim.identification.least_squares import solve
 from didim.identification.prior import prior_of, towards
 from didim.identification.record import record_notes
-from didim.identification.scan import consistent_didim, left, scanned
+from didim.identification.scan import left, scanned
+from didim.identification.task import Task
 from didim.identification.trust import contraction, drag
 from didim.identification.unknowns import Unknowns
-from didim.identification.verdict import advice, judged, lacking, noise_shares, standing
+from didim.identification.verdict import advice, lacking, noise_shares, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
-from didim.results.prediction import Recipe
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
@@ -35,23 +37,6 @@ RESTART = 1.3
 """How many times the noise a residual may be before the next best start of the scan is tried."""
 
 RESTARTS = 2
-
-UNTOLD = 0.5
-"""Standard deviation of a gain's logarithm beyond which the record does not tell it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is asked of the exact method."""
-
-    method: str
-    controller: Controller | None
-    estimate_gains: bool
-    estimate_delay: bool
-    scan: bool
-    max_iterations: int
-    recipe: Recipe
-    provenance: dict[str, Any]
 
 
 class Refinement:
@@ -78,7 +63,9 @@ class Refinement:
         best: tuple[Exact, Place, str, str] | None = None
         problem = "no start could be simulated"
         tries = [(self.loops[0], starts), *((loop, starts[:1]) for loop in self.loops[: 1 + RESTARTS])]
-        for loop, several in tries if len(starts) > 1 else tries[1:]:
+        for k, (loop, several) in enumerate(tries):
+            if k == 1 and (len(starts) == 1 or (best is not None and self._from_prior(best[0]))):
+                continue  # this was the first try
             run = Exact(self.model, self.fresh(), self.consistent, self._unknowns(loop))
             place = self._started(run, several)
             if isinstance(place, str):
@@ -87,10 +74,12 @@ class Refinement:
             found = (run, *run.run(place, self.task.max_iterations, progress))
             if best is None or found[1].simulated.residual < best[1].simulated.residual:
                 best = found
-            if best[2] == "converged" and self._is_enough(*best[:2]):
+            if "on request" in found[3] or (best[2] == "converged" and self._is_enough(*best[:2])):
                 break
         if progress is not None:
             progress(1.0)
+        if best is None and "equations are left" in problem:
+            raise InputError(f"The record is too short: {problem}. Record longer, decimate less, or cut less.")
         if best is None:
             return self._failed("diverged", f"The first simulation fails: {problem.rstrip('.')}. {advice(self.closed)}")
         return self._finished(*best)
@@ -101,7 +90,10 @@ class Refinement:
         loop = self.task.controller
         if not self.task.estimate_gains or loop is None:
             return [loop]
-        loop = loop.with_gains(self._gains(loop))
+        gains = self._gains(loop)
+        if np.any(gains.kv < 0):
+            raise InputError("estimate_gains needs positive drive gains: turn the sign of that joint's control signal.")
+        loop = loop.with_gains(gains)
         if not self.task.scan:
             return [loop]
         residuals = scanned(self.model, self.fresh, self.consistent, loop, self.consistent.prior)
@@ -138,8 +130,13 @@ class Refinement:
         if not found:
             return problem
         best = min(found, key=lambda place: left(place.simulated))
+        run.closed.cut(best.cut)
         run.history[:] = [step for step in run.history if np.array_equal(step.parameters, self.model.matrix @ best.theta)][:1]
         return best
+
+    def _from_prior(self, run: Exact) -> bool:
+        """Whether a run started from the prior."""
+        return np.array_equal(run.history[0].parameters, self.model.matrix @ self.consistent.prior)
 
     def _is_enough(self, run: Exact, place: Place) -> bool:
         """Whether hardly more than the noise is left, or at least less than after the scan."""
@@ -153,7 +150,7 @@ class Refinement:
         b = self.model.matrix.shape[0]
         solution = solve(place.system, (1.0 / place.deviations)[place.system.joint])
         loop = run.unknowns.loop(place.z)
-        status, message, doubts = self._judged(run, place, solution, loop, status, message)
+        status, message, doubts = judged_exact(self.task, self.model, self.fresh, run, place, solution, status, message)
         estimate = assembled(
             self.model,
             self.task.method,
@@ -201,37 +198,12 @@ class Refinement:
             found["delay"] = (float(place.z[-1]), float(sigma[-1]))
         return found
 
-    def _judged(
-        self, run: Exact, place: Place, solution: Solution, loop: Controller | None, status: str, message: str
-    ) -> tuple[str, str, list[str]]:
-        """Status, message and doubts."""
-
-        def trial(factor: float) -> float:
-            if self.task.estimate_gains or loop is None:
-                return np.inf
-            at = consistent_didim(self.model, self.fresh(), run.consistent, loop.faster(factor), place.theta, 2)
-            return np.inf if at is None else left(at[1])
-
-        status, message, doubts = judged(
-            self.model, run.closed, place.simulated, place.system, solution, status, message, trial
-        )
-        b = self.model.matrix.shape[0]
-        spread = np.sqrt(np.diag(solution.inverse))[b : b + len(run.unknowns.gains)]
-        names = [f"{kind}{j + 1}" for kind, j in run.unknowns.gains]
-        untold = [name for name, s in zip(names, spread, strict=True) if s > UNTOLD]
-        if untold and status == "converged":
-            status = "unexcited"
-            message = (
-                f"The record does not tell the gains {', '.join(untold)} apart from the parameters: give them, or excite the "
-                f"loop more (faster motion, larger tracking error). {message}"
-            )
-        return status, message, doubts
-
     def _failed(self, status: str, message: str) -> Estimate:
+        start = self.model.matrix @ self.consistent.prior
         return unsolved(
             self.model,
             self.task.method,
-            self.model.matrix @ self.consistent.prior,
+            start,
             status=status,
             message=message,
             recipe=self.task.recipe,

@@ -2,7 +2,8 @@
 
 At each factor a few DIDIM steps are taken inside the physically consistent set, which is cheap and needs no sensitivities. What
 they leave of the torque rises steadily away from the true bandwidth: the search goes downhill from the assumed one, by
-factors of two, and away from loops that cannot be simulated at all, towards slower ones.
+factors of two, away from loops that cannot be simulated at all, towards slower ones, and from those that move nothing, towards
+stiffer ones.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ from didim.dynamics.model import BaseModel
 from didim.identification.barrier import Problem, compressed
 from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.consistent import Consistent
+from didim.identification.system import LinearSystem
 
 Array = NDArray[np.float64]
 
 RATIO = 2.0
 """Between neighbouring factors."""
 
-FARTHEST = 4
+FARTHEST = 7
 """Ratios that the search goes from the assumed bandwidth, either way."""
+
+PLATEAU = 0.8
+"""Share of the torque that a loop which is far too soft leaves, whatever its bandwidth: only a stiffer one can do better."""
 
 STEPS = 3
 """Of DIDIM at each factor."""
@@ -41,9 +46,7 @@ def consistent_didim(
     best = (theta, now)
     for _ in range(steps):
         system = closed.system(model, now)
-        count = np.maximum(np.bincount(system.joint, minlength=system.n), 1)
-        weights = (np.sqrt(count) / np.maximum(now.errors, 1e-9 * now.sizes + 1e-300))[system.joint]
-        R, target = compressed(system, weights)
+        R, target = compressed(system, _weights(system, model.matrix @ theta))
         proposed, _ = Problem(consistent, model.matrix, R, target, np.zeros(0), np.zeros(0)).solve(theta, np.zeros(0))
         for share in (1.0, 0.5, 0.25):
             trial = theta + share * (proposed - theta)
@@ -58,8 +61,15 @@ def consistent_didim(
     return best
 
 
+def _weights(system: LinearSystem, beta: Array) -> Array:
+    """(r,) 1 over the rms torque error of each row's joint."""
+    rho, count = system.residual(beta), np.maximum(np.bincount(system.joint, minlength=system.n), 1)
+    rms, size = (np.sqrt(np.bincount(system.joint, x**2, system.n) / count) for x in (rho, system.y))
+    return np.asarray(1.0 / np.maximum(rms, np.maximum(1e-9 * size, 1e-150)))[system.joint]
+
+
 def left(simulated: Simulated) -> float:
-    """What is left of the torque, rms over the joints."""
+    """What is left of the outputs, rms over the joints."""
     return float(np.sqrt(np.mean(simulated.by_joint**2)))
 
 
@@ -68,6 +78,7 @@ def scanned(
 ) -> dict[float, float]:
     """What is left of the torque at each factor, infinite where nothing can be simulated; `fresh` makes new closed loops."""
     found: dict[int, float] = {}
+    visited = {0}
 
     def look(k: int) -> float:
         if k not in found:
@@ -75,10 +86,18 @@ def scanned(
             found[k] = np.inf if at is None else left(at[1])
         return found[k]
 
-    best, blind = 0, not np.isfinite(look(0))
+    best = 0
     while abs(best) < FARTHEST:
-        near = min((best - 1, best + 1) if not blind else (best - 1,), key=look)
-        if look(near) >= look(best) and not blind:
+        if not np.isfinite(look(best)):
+            best -= 1
+        elif look(best) > PLATEAU:
+            best += 1
+        else:
+            near = min((best - 1, best + 1), key=look)
+            if look(near) >= look(best):
+                break
+            best = near
+        if best in visited:
             break
-        best, blind = near, not np.isfinite(look(near))
+        visited.add(best)
     return {RATIO**k: value for k, value in sorted(found.items())}

@@ -79,10 +79,15 @@ def statistics(
 
 def _gain(system: LinearSystem, solution: Solution, jacobian: Array) -> Array:
     """(W' J)^-1 (b, b), in the directions that W sees; that of W itself where J says nothing."""
-    step = solution.inverse @ ((system.W * solution.weights[:, None]).T @ (jacobian * solution.weights[:, None]))
-    blind = np.eye(step.shape[0]) - solution.inverse @ np.linalg.pinv(solution.inverse, hermitian=True)
-    full = step + blind
-    return np.asarray(np.linalg.solve(full, solution.inverse)) if np.linalg.cond(full) < _BLIND else solution.inverse
+    scale = np.sqrt(np.diag(solution.inverse))
+    scale = np.where(scale > 0, scale, 1.0)
+    inverse = solution.inverse / np.outer(scale, scale)  # free of units
+    weights = solution.weights[:, None]
+    step = inverse @ ((system.W * weights * scale).T @ (jacobian * weights * scale))
+    full = step + np.eye(step.shape[0]) - inverse @ np.linalg.pinv(inverse, hermitian=True)
+    if not np.linalg.cond(full) < _BLIND:
+        return solution.inverse
+    return np.asarray(np.linalg.solve(full, inverse) * np.outer(scale, scale))
 
 
 def _condition(W: Array) -> float:

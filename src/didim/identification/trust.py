@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.control.laws import ComputedTorque, OwnLaw
 from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop
 from didim.identification.least_squares import Solution
@@ -22,7 +23,10 @@ BIASED = 2.0
 
 
 def exact_jacobian(closed: ClosedLoop, model: BaseModel, point: Point, updates: bool) -> Array | None:
-    """How the torque changes with the parameters (r, b), gains that follow them (59) included; None where it is not known."""
+    """How the torque changes with the parameters (r, b); None where it is not known.
+
+    Gains of a loop given by poles follow the parameters (59), which is included; own gains that are retuned count as fixed.
+    """
     loop = replace(point.loop, inertia=None) if updates and point.loop.by_poles else point.loop
     found = closed.differentiate(model, point.parameters, loop)
     return None if isinstance(found, str) else found[1].W
@@ -38,8 +42,11 @@ def contraction(solution: Solution, system: LinearSystem, J: Array) -> float:
     return float(np.abs(np.linalg.eigvals(np.eye(step.shape[0]) - step)).max())
 
 
-def drag(model: BaseModel, parameters: Array, loop: Controller, inertia: Array) -> float:
-    """Largest Fv / (kv g) over the joints: friction against the loop's velocity gain."""
+def drag(model: BaseModel, parameters: Array, loop: Controller, inertia: Array) -> float | None:
+    """Largest Fv / (kv g) over the joints: friction against the loop's velocity gain; None for laws whose gain is no torque."""
+    if isinstance(loop, ComputedTorque | OwnLaw):
+        return None
+    inertia = inertia if loop.inertia is None else np.broadcast_to(np.asarray(loop.inertia, dtype=float), inertia.shape)
     values = model.values(parameters)
     viscous = np.diagonal(values.viscous) + np.maximum(values.viscous_positive, values.viscous_negative)
     g = np.diag(loop.drive(model))

@@ -33,6 +33,9 @@ FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
 CLEARLY = 0.85
 """Another bandwidth is better if it leaves less than this share of the residual."""
 
+ASTRAY = 0.05
+"""Share of a position by which a simulation that follows the reference may miss it."""
+
 _ADVICE = (
     "Check the assumed loop (bandwidth or gains, rate, velocity reference; estimate_gains=True looks for the gains), the time "
     "alignment of the reference and the drive gains"
@@ -52,8 +55,8 @@ def advice(closed: ClosedLoop) -> str:
 def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> str | None:
     """What the record cannot tell, if anything: joints that never move in `motions` (N, n), parameters not told apart."""
     told = standing(model, motions)
-    empty = np.bincount(system.joint, minlength=system.n) == 0
-    told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.flatnonzero(empty)]
+    empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
+    told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.unique(empty)]
     hidden = [name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden]
     if hidden:
         told.append(f"the motion does not tell apart {', '.join(hidden)}")
@@ -95,6 +98,9 @@ def judged(
         return status, message + more, []
     if closed.starts and simulated.residual > SUSPECT:
         return "diverged", f"{100 * simulated.residual:.3g} % of the position is left. {_OPEN}", []
+    astray = _astray(model, closed, simulated)
+    if astray is not None:
+        return "diverged", f"The iteration settled, but {astray}. {_ADVICE}.", []
     if closed.outputs[0] != "tau":  # positions: what encoders add is not known here
         return status, message, []
     share, noise = simulated.by_joint[: closed.records[0].n], noise_shares(closed, simulated)
@@ -126,6 +132,17 @@ def judged(
         message,
         [f"More is unexplained than noise: {left}. The model may lack an effect (friction, offset), or the loop differs."],
     )
+
+
+def _astray(model: BaseModel, closed: ClosedLoop, simulated: Simulated) -> str | None:
+    """Positions that the simulation does not follow, where they are compared."""
+    n = closed.records[0].n
+    for k, name in enumerate(closed.outputs):
+        share = simulated.by_joint[k * n : (k + 1) * n]
+        if name == "q" and not closed.starts and share.max() > ASTRAY:
+            label = joint_label(model, int(share.argmax()))
+            return f"the simulated position of {label} is {100 * share.max():.3g} % off: check its unit, sign and column"
+    return None
 
 
 def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> list[str]:

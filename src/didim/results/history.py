@@ -42,7 +42,7 @@ class Iteration:
     """To the measured motion, where there is one."""
     seconds: float = 0.0
     stage: str = "DIDIM"
-    """Which part of the method took the step: "DIDIM", "scan" or "exact"."""
+    """Which part of the method took the step: "DIDIM" or "exact"."""
     contraction: float | None = None
     """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not looked at."""
     drag: float | None = None

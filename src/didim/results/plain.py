@@ -109,7 +109,7 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
         found.append(
             Iteration(
                 own["parameters"],
-                step["residual"],
+                np.inf if step["residual"] is None else step["residual"],
                 own["residual_by_joint"],
                 gains,
                 step["share"],

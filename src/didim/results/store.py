@@ -207,7 +207,7 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         recipe=Recipe(selection=Selection(**kept), start=tuple(start) if isinstance(start, list) else start, **recipe),
         history=history_of(data["history"], arrays),
         controller=controller_of(data["controller"]),
-        gains={name: (pair[0], pair[1]) for name, pair in data["gains"].items()},
+        gains={name: (pair[0], np.inf if pair[1] is None else pair[1]) for name, pair in data["gains"].items()},
         eliminated=tuple(data["eliminated"]),
         notes=tuple(data["notes"]),
         validation=tuple(

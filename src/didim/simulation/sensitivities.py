@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError, shortened
 from didim.signals.reference import Course, Reference
 from didim.simulation.directions import Directions, directions_of
 from didim.simulation.motion import Motion
@@ -64,6 +65,9 @@ def sensitivities(
     model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, progress
         As in `didim.simulate`.
     """
+    for name, value in (("gains", gains), ("delay", delay)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} must be True or False, found {shortened(value)}.")
     asked = Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps)
     blocks: tuple[list[Array], list[Array]] = ([], [])
 
@@ -81,6 +85,8 @@ def sensitivities(
 def differentiable(asked: Asked, gains: bool, delay: bool) -> tuple[Run, Directions]:
     """A run that is ready, and its directions."""
     run = prepared(asked)
+    if delay and isinstance(run.course, Reference) and run.course.interpolation == "held":
+        raise InputError('A held reference has no derivative by its delay; give one with interpolation="linear" or "cubic".')
     return run, directions_of(asked.model, asked.parameters, asked.loop, run.plant.law, gains, delay)
 
 
@@ -104,6 +110,6 @@ def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
         lag = lag_of(law)
         for j in np.flatnonzero((directions.gain[0] >= 0) & (lag > 0)):
             state[[j, n + j], directions.gain[0, j]] = lag[j] / law.kp[j] * np.array([dq[j], ddq[j]])
-    if directions.delay >= 0 and not (isinstance(run.course, Reference) and run.course.interpolation == "held"):
+    if directions.delay >= 0:
         state[:, directions.delay] = -np.concatenate([dq, ddq])
     return state
