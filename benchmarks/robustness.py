@@ -1,7 +1,7 @@
 """`python -m benchmarks.robustness`: the exact method over laws, bandwidths, wrong priors and wrong gains, as a table.
 
-Every run is a virtual record of joint torques alone, 1 kHz (SCARA 200 Hz), with noise of 2 % of each joint's rms torque,
-identified by the public face. Runs that fail count as failed; none is left out.
+Every run is a virtual record of joint torques alone, at 1 kHz with noise of 2 % of each joint's rms torque, identified by the
+public face. Runs that fail count as failed; none is left out.
 """
 
 from __future__ import annotations
@@ -63,17 +63,16 @@ def outcome(run: Run) -> Outcome:
     if run.robot == "scara":
         seconds = 120.0 if omega.min() < 2 else 60.0
         reference = didim.Fourier.random(truth("scara").robot, 1, period=7.3, share=1.0, periods=int(seconds / 7.3) + 1)
-        settings = {"rate": 200.0, "duration": seconds}
+        settings = {"duration": seconds}
     else:
-        reference, settings = course(run.robot), {"rate": 1000.0}
+        reference, settings = course(run.robot), {}
     model = truth(run.robot)
-    record, real = didim.virtual_experiment(model, model.nominal, right, reference, noise=NOISE, seed=run.seed, **settings)
+    record, real = didim.virtual_experiment(
+        model, model.nominal, right, reference, rate=1000.0, noise=NOISE, seed=run.seed, **settings
+    )
     record = didim.Experiment(t=record.t, tau=record.tau, q_ref=reference)
     unknown = undescribed(run.robot) if run.prior == "generic" else misdescribed(run.robot, 4.0, run.seed)
-    decimation = 4 if run.robot == "scara" else 20
-    method = didim.DIDIM(
-        controller=assumed, decimation=decimation, initial="unit", refine=True, estimate_gains=run.gains != "known"
-    )
+    method = didim.DIDIM(controller=assumed, initial="unit", refine=True, estimate_gains=run.gains != "known")
     start = time.perf_counter()
     estimate = didim.identify(unknown, record, method)
     return judged(estimate, record, real, run.robot, time.perf_counter() - start)
