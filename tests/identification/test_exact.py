@@ -44,7 +44,7 @@ def test_six_joints_whose_gains_are_not_known():
     assert found.gains < 0.08
 
 
-@pytest.mark.parametrize(("frequency", "gains"), [((20.0, 100.0), "0.2"), ((6.28, 62.8), "3")])
+@pytest.mark.parametrize(("frequency", "gains"), [((6.28, 62.8), "0.2")])
 def test_scara_from_unit_with_gains_far_off(frequency, gains):
     found = outcome(Run("SCARA, gains unknown", "scara", "PD", frequency, "generic", gains, seed=13))
     assert found.status == "converged"

@@ -30,7 +30,7 @@ def emps():
     return undescribed("emps"), experiment, loop
 
 
-@pytest.mark.parametrize(("mass", "factor"), [(50.0, 0.25), (50.0, 2.0), (300.0, 0.5), (300.0, 4.0)])
+@pytest.mark.parametrize(("mass", "factor"), [(50.0, 0.25), (300.0, 4.0)])
 def test_emps(emps, mass, factor):
     model, experiment, loop = emps
     method = didim.DIDIM(controller=loop(factor), decimation=10, initial=[mass, 0, 0, 0], estimate_gains=True)
@@ -54,7 +54,7 @@ def test_emps_with_its_own_gains_and_the_delay(emps):
     assert 0 < found.gains["delay"][0] < 1e-3
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_double_pendulum(factor):
     columns = {"t": "time", "tau": ["tau1", "tau2"], "q": ["pos1", "pos2"]}
     measured = didim.load_experiment(record("double_pendulum", "measured.csv.gz"), columns=columns)

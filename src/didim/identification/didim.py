@@ -64,6 +64,9 @@ class DIDIM:
     max_iterations: int = 20
     accelerate: bool = True
     """Whether small steps that repeat themselves are extrapolated to where they lead; False: every step as printed."""
+    exact_interval: bool = True
+    """Whether a last simulation with sensitivities gives the intervals the exact Jacobian, and tells the contraction; it takes as
+    long as a few steps."""
     refine: bool = False
     """Whether the exact method takes over, from DIDIM's point or from the prior, whichever is better."""
     estimate_gains: bool = False
@@ -89,7 +92,7 @@ class DIDIM:
             raise InputError("DIDIM: gain_update of a loop given by its gains needs the inertia that they were tuned for.")
         if not isinstance(self.accelerate, bool):
             raise InputError(f"DIDIM: accelerate must be True or False, found {shortened(self.accelerate)}.")
-        for name in ("refine", "estimate_gains", "scan"):
+        for name in ("exact_interval", "refine", "estimate_gains", "scan"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"DIDIM: {name} must be True or False, found {shortened(getattr(self, name))}.")
         if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):

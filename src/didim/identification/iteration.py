@@ -208,7 +208,8 @@ class Search:
         stuck = status != "converged" and "on request" not in message
         if stuck and arrived(self.model, self.closed, point, self.settings.tol_parameters):
             status, message = "converged", _ROUGH
-        jacobian = exact_jacobian(self.closed, self.model, point, self.settings.updates) if status == "converged" else None
+        wanted = status == "converged" and self.settings.exact_interval
+        jacobian = exact_jacobian(self.closed, self.model, point, self.settings.updates) if wanted else None
         if jacobian is not None:
             self.history[-1] = replace(self.history[-1], contraction=contraction(point.solution, point.system, jacobian))
         at = (self.model, self.closed, point.simulated, point.system, point.solution)

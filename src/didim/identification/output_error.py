@@ -76,17 +76,17 @@ class OutputError:
             raise InputError('OutputError: in open loop the torque is the input; output must be "position".')
         if self.controller is None and (self.estimate_gains or self.estimate_delay):
             raise InputError("OutputError: in open loop there are no gains and no reference to estimate; give the controller.")
-        if self.output == "position" and self.estimate_gains:
-            raise InputError(
-                "OutputError: positions alone leave a common factor on gains and parameters open; to estimate gains, use "
-                'output="torque" or "both".'
-            )
         if not (isinstance(self.initial, str) and self.initial == "prior"):
             check_initial(self.initial)
             if isinstance(self.initial, str) and self.initial == "identity":
                 raise InputError('OutputError: "identity" is no start for the exact method; use "prior" or "unit".')
         if not isinstance(self.estimate_gains, bool):
             raise InputError(f"OutputError: estimate_gains must be True or False, found {shortened(self.estimate_gains)}.")
+        if self.output == "position" and self.estimate_gains:
+            raise InputError(
+                "OutputError: positions alone leave a common factor on gains and parameters open; to estimate gains, use "
+                'output="torque" or "both".'
+            )
         if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
             raise InputError(
                 f"OutputError: estimate_delay must be True, False or None, found {shortened(self.estimate_delay)}."

@@ -88,15 +88,12 @@ def scanned(
 
     best = 0
     while abs(best) < FARTHEST:
-        if not np.isfinite(look(best)):
-            best -= 1
-        elif look(best) > PLATEAU:
-            best += 1
-        else:
-            near = min((best - 1, best + 1), key=look)
-            if look(near) >= look(best):
-                break
-            best = near
+        near = best - 1 if not np.isfinite(look(best)) else min((best - 1, best + 1), key=look)
+        if PLATEAU < look(best) < np.inf and look(near) > PLATEAU:
+            near = best + 1
+        elif look(near) >= look(best) and np.isfinite(look(best)):
+            break
+        best = near
         if best in visited:
             break
         visited.add(best)
