@@ -65,7 +65,7 @@ class DIDIM:
     accelerate: bool = True
     """Whether small steps that repeat themselves are extrapolated to where they lead; False: every step as printed."""
     exact_interval: bool = True
-    """Whether a last simulation with sensitivities gives the intervals the exact Jacobian, and tells the contraction; it takes as
+    """Whether a last simulation with sensitivities gives intervals the exact Jacobian, and tells the contraction; it takes as
     long as a few steps."""
     refine: bool = False
     """Whether the exact method takes over, from DIDIM's point or from the prior, whichever is better."""
