@@ -17,6 +17,17 @@ _PI = re.compile(r"\s*([+-]?)\s*(?:(\d+(?:\.\d*)?)\s*\*?\s*)?pi\s*(?:/\s*(\d+(?:
 _DEGREES = re.compile(r"\s*([+-]?\d+(?:\.\d*)?)\s*deg\s*")
 
 
+def radians_of(value: object) -> object:
+    """The number that a text such as "pi/2" or "90 deg" stands for; anything else as it is."""
+    number = value
+    if isinstance(value, str):
+        if (match := _PI.fullmatch(value)) and float(match[3] or 1) != 0:
+            number = (-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1) * math.pi / float(match[3] or 1)
+        elif match := _DEGREES.fullmatch(value):
+            number = math.radians(float(match[1]))
+    return value if isinstance(number, float) and not math.isfinite(number) else number
+
+
 class Fields:
     """One table of a file. Keys are taken one by one; `finish` refuses those that nobody took."""
 
@@ -101,15 +112,7 @@ class Fields:
                 raise InputError(f"{self.where}: unknown key {key!r}; {nearest(key, self._taken)}")
 
     def _angle(self, key: str, value: object) -> float:
-        number = value
-        if isinstance(value, str):
-            if (match := _PI.fullmatch(value)) and float(match[3] or 1) != 0:
-                number = (-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1) * math.pi / float(match[3] or 1)
-            elif match := _DEGREES.fullmatch(value):
-                number = math.radians(float(match[1]))
-        if isinstance(number, float) and not math.isfinite(number):
-            number = value
-        return self._finite(key, number, 'an angle in radians or a text such as "pi/2" or "90 deg"')
+        return self._finite(key, radians_of(value), 'an angle in radians or a text such as "pi/2" or "90 deg"')
 
     def _finite(self, key: str, value: object, expected: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not -1e300 < value < 1e300:

@@ -1,127 +1,169 @@
-"""`load_experiment` and `load_reference`: from a file and the names of its columns to an `Experiment` or a `Reference`."""
+"""`load_experiment` and `load_reference`: from files and the names of their columns to an `Experiment` or a `Reference`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import per_joint
-from didim.errors import InputError, nearest, shortened
+from didim.door import per_joint, real
+from didim.errors import InputError, shortened
+from didim.robot.drive import Drive
+from didim.signals.columns import Columns, listed, signals_of
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Course, Reference
-from didim.signals.tables import Table, read_table
+from didim.signals.tables import read_table
+from didim.signals.units import Units, in_si
 
 Array = NDArray[np.float64]
-Columns = Mapping[str, str | int | Sequence[str | int]]
+Files = str | PathLike[str] | Mapping[str, str | PathLike[str]]
+"""One file, or one for each signal."""
 
 _EXPERIMENT = ("t", "tau", "control", "q_ref", "q", "dq")
 _REFERENCE = ("t", "q_ref", "dq_ref", "ddq_ref")
 
 
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """How logged numbers become joint-side SI: units, then gears, then the zero of the positions."""
+
+    units: Units | None = None
+    """From a signal to a unit's name, or to the factor that brings it to SI."""
+    gear: ArrayLike | None = None
+    """(n,) or (n, n) Kr, motor velocity per joint velocity, where the log is of the motors: q = Kr^-1 q_m, tau = Kr' tau_m."""
+    position_offset: ArrayLike | None = None
+    """(n,) added to the positions, rad or m: the model's zero where the log has another."""
+
+    def __call__(self, signals: Mapping[str, Array], where: str) -> dict[str, Array]:
+        """The signals (N, n) of a log, converted."""
+        found = in_si(signals, self.units, where)
+        if self.gear is not None:
+            for key in [key for key in found if key not in ("t", "control")]:
+                drive = _drive(self.gear, found[key].shape[1], where)
+                found[key] = drive.joint_torque(found[key]) if key == "tau" else drive.joint_position(found[key])
+        if self.position_offset is not None:
+            for key in [key for key in ("q", "q_ref") if key in found]:
+                n = found[key].shape[1]
+                found[key] = found[key] + per_joint(self.position_offset, f"{where}: position_offset", n)
+        return found
+
+
 def load_experiment(
-    path: str | PathLike[str],
+    path: Files,
     columns: Columns | None = None,
     *,
     reference: ArrayLike | Course | None = None,
     drive_gain: ArrayLike | None = None,
     name: str | None = None,
+    rate: float | None = None,
+    joints: Sequence[str] | None = None,
+    units: Units | None = None,
+    gear: ArrayLike | None = None,
+    position_offset: ArrayLike | None = None,
 ) -> Experiment:
     """Read a record.
 
     Parameters
     ----------
     path
-        A .csv, .csv.gz, .mat (v5) or .npz file.
+        A .csv, .tsv, .txt (also .gz), .mat, .npz, .parquet, .bag or .mcap file, or the folder of a ROS 2 bag; or one for
+        each signal.
     columns
         Which column is what: keys t, tau (or control), q_ref, q, dq; values a name, a number (1 is the first) or a list of
-        them, one for each joint. None: columns called t, tau1, tau2, ... (or arrays called t, tau, ...).
+        them, one for each joint; patterns "pos*", "pos{j}" and, with `joints`, "pos_{joint}". None: columns called t, tau1,
+        tau2, ... (or arrays called t, tau, ...), or the joint states of a bag; of a file that is given for one signal, all.
     reference
         The reference, where the file has none: a `Reference` from `load_reference`, a trajectory or an array on t.
     drive_gain
         With `control`: g of (8), one number, (n,) or (n, n); tau = g v.
     name
         Of the experiment; None: that of the file.
+    rate
+        Samples per second, where there is no time.
+    joints
+        (n,) names of the robot's joints, in its order, for patterns and bags.
+    units, gear, position_offset
+        See `Conversion`: what brings the log to SI and to the joint side.
     """
-    file = Path(path) if isinstance(path, str | PathLike) else path
-    table = read_table(path)
-    chosen = _signals(table, columns, _EXPERIMENT, file.name)
-    if "t" not in chosen:
-        raise InputError(f"{file.name}: which column is the time? Give columns={{'t': ...}}; there are {_listed(table)}.")
+    chosen, where, there = _gather(path, columns, _EXPERIMENT, rate, joints)
     if ("tau" in chosen) == ("control" in chosen):
-        raise InputError(f"{file.name}: give either tau or control (with drive_gain) in columns; there are {_listed(table)}.")
-    if "control" in chosen:
-        chosen["tau"] = _torque(chosen.pop("control"), drive_gain, file.name)
-    elif drive_gain is not None:
-        raise InputError(f"{file.name}: drive_gain belongs to control; tau is in N.m already.")
+        raise InputError(f"{where}: give either tau or control (with drive_gain) in columns; there are {there}.")
     if reference is not None and "q_ref" in chosen:
-        raise InputError(f"{file.name}: the reference is given twice, as a column and as reference=.")
-    kept, notes = _rising(chosen, file.name)
+        raise InputError(f"{where}: the reference is given twice, as a column and as reference=.")
+    chosen = Conversion(units, gear, position_offset)(chosen, where)
+    if "control" in chosen:
+        chosen["tau"] = _torque(chosen.pop("control"), drive_gain, where)
+    elif drive_gain is not None:
+        raise InputError(f"{where}: drive_gain belongs to control; tau is in N.m already.")
+    kept, notes = _rising(chosen, where)
     q_ref = kept.get("q_ref") if reference is None else reference
     if len(kept["t"]) < len(chosen["t"]) and reference is not None and not isinstance(reference, Course):
-        raise InputError(f"{file.name}: samples repeat, so that a reference on t has no clear meaning; give a didim.Reference.")
-    title = file.name.split(".")[0] if name is None else name
+        raise InputError(f"{where}: samples repeat, so that a reference on t has no clear meaning; give a didim.Reference.")
+    title = where.split(".")[0] if name is None else name
     return Experiment(kept["t"][:, 0], kept["tau"], q_ref, kept.get("q"), kept.get("dq"), title, tuple(notes))
 
 
-def load_reference(path: str | PathLike[str], columns: Columns | None = None, *, interpolation: str = "cubic") -> Reference:
-    """Read a reference: keys t, q_ref, dq_ref, ddq_ref of `columns`, as for `load_experiment`."""
-    table = read_table(path)
-    file = Path(path)
-    chosen = _signals(table, columns, _REFERENCE, file.name)
-    for key in ("t", "q_ref"):
-        if key not in chosen:
-            raise InputError(
-                f"{file.name}: which columns are {key}? Give columns={{{key!r}: ...}}; there are {_listed(table)}."
-            )
-    kept, _ = _rising(chosen, file.name)
+def load_reference(
+    path: Files,
+    columns: Columns | None = None,
+    *,
+    interpolation: str = "cubic",
+    rate: float | None = None,
+    joints: Sequence[str] | None = None,
+    units: Units | None = None,
+    gear: ArrayLike | None = None,
+    position_offset: ArrayLike | None = None,
+) -> Reference:
+    """Read a reference: keys t, q_ref, dq_ref, ddq_ref of `columns`, everything else as for `load_experiment`."""
+    chosen, where, there = _gather(path, columns, _REFERENCE, rate, joints)
+    if "q_ref" not in chosen:
+        raise InputError(f"{where}: which columns are q_ref? Give columns={{'q_ref': ...}}; there are {there}.")
+    kept, _ = _rising(Conversion(units, gear, position_offset)(chosen, where), where)
     return Reference(kept["t"][:, 0], kept["q_ref"], kept.get("dq_ref"), kept.get("ddq_ref"), interpolation)
 
 
-def _listed(table: Table) -> str:
-    return shortened(", ".join(table), 200).strip("'")
+def _gather(
+    path: Files, columns: Columns | None, known: Sequence[str], rate: float | None, joints: Sequence[str] | None
+) -> tuple[dict[str, Array], str, str]:
+    """The signals, how errors call their files, and the columns that are there."""
+    chosen: dict[str, Array] = {}
+    if isinstance(path, Mapping):
+        for key in columns or {}:
+            if key not in path:
+                raise InputError(f"columns names {key!r}, for which no file is given.")
+        tables = {str(each): read_table(each) for each in path.values()}
+        for key, each in path.items():
+            table = tables[str(each)]
+            names: Columns = {key: list(table) if columns is None or key not in columns else columns[key]}
+            chosen |= signals_of(table, names, known, Path(each).name, joints)
+    else:
+        tables = {str(path): read_table(path)}
+        chosen = signals_of(tables[str(path)], columns, known, Path(path).name, joints)
+    where = ", ".join(Path(each).name for each in tables)
+    there = "; ".join(listed(table) for table in tables.values())
+    if "t" not in chosen and rate is None:
+        raise InputError(f"{where}: which column is the time? Give columns={{'t': ...}}, or rate; there are {there}.")
+    if "t" in chosen and rate is not None:
+        raise InputError(f"{where}: the time is given twice, as a column and by rate.")
+    if rate is not None and chosen:
+        period = 1.0 / real(rate, f"{where}: rate, in samples per second,", above=0.0)
+        chosen["t"] = period * np.arange(len(next(iter(chosen.values()))))[:, None]
+    return chosen, where, there
 
 
-def _signals(table: Table, columns: Columns | None, known: Sequence[str], where: str) -> dict[str, Array]:
-    """The signals (N, k) that `columns` names, or that carry the usual names."""
-    if columns is None:
-        columns = {key: found for key in known if (found := _usual(table, key))}
-    if not isinstance(columns, Mapping):
-        raise InputError(f"{where}: columns must be a table from signal to column names, found {shortened(columns)}.")
-    for key in columns:
-        if key not in known:
-            raise InputError(f"{where}: columns has the unknown signal {key!r}; {nearest(str(key), known)}")
-    return {key: _signal(table, key, names, where) for key, names in columns.items()}
-
-
-def _usual(table: Table, key: str) -> list[str]:
-    if key in table:
-        return [key]
-    numbered = {name: int(found[1]) for name in table if (found := re.fullmatch(rf"{key}_?(\d+)", name))}
-    if sorted(numbered.values()) not in ([], list(range(1, len(numbered) + 1)), list(range(len(numbered)))):
-        raise InputError(f"Columns {', '.join(numbered)} are not numbered 1, 2, ...; say which is which with columns={{...}}.")
-    return sorted(numbered, key=lambda name: numbered[name])
-
-
-def _signal(table: Table, key: str, names: str | int | Sequence[str | int], where: str) -> Array:
-    wanted = list(names) if isinstance(names, list | tuple) else [names]
-    if not wanted or not all(isinstance(name, str | int) and not isinstance(name, bool) for name in wanted):
-        raise InputError(f"{where}: columns of {key} must be a name, a number or a list of them, found {shortened(names)}.")
-    parts = []
-    for name in wanted:
-        label = list(table)[name - 1] if isinstance(name, int) and 0 < name <= len(table) else name
-        if label not in table:
-            raise InputError(f"{where}: there is no column {name!r} for {key}; {nearest(str(name), table)}")
-        column = table[str(label)]
-        parts.append(column[:, None] if column.ndim == 1 else column)
-    lengths = {part.shape[0] for part in parts}
-    if len(lengths) != 1:
-        raise InputError(f"{where}: the columns of {key} have different lengths: {sorted(lengths)}.")
-    return np.hstack(parts)
+def _drive(gear: ArrayLike, n: int, where: str) -> Drive:
+    try:
+        matrix = np.asarray(gear, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: gear must be {n} or {n} x {n} numbers, found {shortened(gear)}.") from None
+    matrix = np.diag(np.broadcast_to(matrix, (n,))) if matrix.shape in ((), (n,)) else matrix
+    if matrix.shape != (n, n):
+        raise InputError(f"{where}: gear must be one number, {n} or {n} x {n}, found shape {matrix.shape}.")
+    return Drive(matrix)
 
 
 def _torque(control: Array, drive_gain: ArrayLike | None, where: str) -> Array:
