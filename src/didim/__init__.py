@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.identification import DIDIM, IDIM, OutputError, identify
-    from didim.results import Estimate, load_estimate
+    from didim.results import Estimate, InconsistentRobotWarning, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
     from didim.signals import Experiment, Fourier, PointToPoint, Reference, load_experiment, load_reference, time_offset
     from didim.simulation import (
@@ -49,7 +49,7 @@ _ROOMS = {
         "simulate",
         "virtual_experiment",
     ),
-    "didim.results": ("Estimate", "load_estimate"),
+    "didim.results": ("Estimate", "InconsistentRobotWarning", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
@@ -70,6 +70,7 @@ __all__ = [
     "Estimate",
     "Experiment",
     "Fourier",
+    "InconsistentRobotWarning",
     "InfeasibleError",
     "InputError",
     "Joint",

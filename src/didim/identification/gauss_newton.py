@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.barrier import MU, Problem
+from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.identification.barrier import MU, Problem, compressed
 from didim.identification.closed_loop import ClosedLoop, Simulated
-from didim.identification.consistent import Consistent
-from didim.identification.system import LinearSystem
+from didim.identification.system import LinearSystem, compressed
 from didim.identification.unknowns import Unknowns
 from didim.results.history import Iteration
 

@@ -13,25 +13,16 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.laws import ComputedTorque, OwnLaw
 from didim.control.tuning import largest_inertias
+from didim.dynamics.barrier import Problem
+from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.identification.barrier import Problem
 from didim.identification.closed_loop import ClosedLoop
-from didim.identification.consistent import Consistent
-from didim.robot.inertia import about_origin, pseudo_inertia
+from didim.robot.inertia import GYRATION, MASS, about_origin, is_body
 
 Array = NDArray[np.float64]
 
-MASS = 2.0
-"""kg."""
-
-GYRATION = 0.1
-"""m."""
-
 ROTOR, VISCOUS, COULOMB = 0.3, 0.2, 0.3
 """Shares of the loop's inertia, of torque over velocity, and of torque."""
-
-SLENDER = 1e-6
-"""Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is no body."""
 
 NEAR = 0.03
 """Relative distance to which given base parameters are met."""
@@ -57,7 +48,7 @@ def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> C
     described = full.nominal
     if np.isfinite(described).all():
         for columns in model.layout.link:
-            if _is_body(described[columns]):
+            if is_body(described[columns]):
                 theta[columns] = described[columns]
         for k in consistent.positive:
             theta[k] = described[k] if described[k] > 0 else theta[k]
@@ -111,9 +102,3 @@ def _loop_inertia(model: BaseModel, loop: Controller | None, links: Array) -> Ar
     g = np.abs(np.diag(loop.drive(model)))
     gains = loop.gains(model.robot.n, np.where(g > 0, g, 1.0), J)
     return np.where(g > 0, gains.kv * g / (4.0 * np.where(gains.kp > 0, gains.kp, 1.0)), J)
-
-
-def _is_body(link: Array) -> bool:
-    """Whether ten parameters are those of a body, and no thin one."""
-    values = np.linalg.eigvalsh(pseudo_inertia(link))
-    return bool(values[0] > SLENDER * values[-1])

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller, Gains
 from didim.control.tuning import largest_inertias
+from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.assemble import assembled, unsolved
 from didim.identification.closed_loop import ClosedLoop
-from didim.identification.consistent import Consistent
 from didim.identification.exact_verdict import judged_exact
 from didim.identification.gauss_newton import Exact, Place
 from didim.identification.least_squares import solve

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.dynamics.barrier import Problem
+from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.identification.barrier import Problem, compressed
 from didim.identification.closed_loop import ClosedLoop, Simulated
-from didim.identification.consistent import Consistent
-from didim.identification.system import LinearSystem
+from didim.identification.system import LinearSystem, compressed
 
 Array = NDArray[np.float64]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from didim.dynamics.torque import TorqueModel
 from didim.signals.rows import Selection
@@ -104,3 +105,10 @@ def stack(systems: Sequence[LinearSystem]) -> LinearSystem:
         for name in ("W", "y", "joint", "series", "index")
     }
     return replace(systems[0], **joined)
+
+
+def compressed(system: LinearSystem, weights: Array) -> tuple[Array, Array]:
+    """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves, but for a constant."""
+    both = np.column_stack([system.W, system.y]) * weights[:, None]
+    R = linalg.qr(both, mode="r", check_finite=False)[0][: both.shape[1]]
+    return np.asarray(R[:, :-1]), np.asarray(R[:, -1])

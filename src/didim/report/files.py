@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError
+from didim.output import write
 
 _MARK = "didim picture"
 
@@ -21,9 +23,11 @@ def check_free(file: Path, force: bool = False) -> Path:
 
 def write_picture(axes: Any, file: Path) -> Path:
     """The figure of these axes as a PNG that says where it comes from."""
+    drawn = io.BytesIO()
+    axes.figure.savefig(drawn, dpi=110, format="png", metadata={"Software": _MARK})
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        axes.figure.savefig(file, dpi=110, metadata={"Software": _MARK})
     except OSError as problem:
         raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
+    write({file: drawn.getvalue()}, overwrite=True)
     return file

@@ -2,7 +2,8 @@
 
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
+from didim.results.identified import InconsistentRobotWarning
 from didim.results.prediction import Validation
 from didim.results.store import load_estimate
 
-__all__ = ["Estimate", "Iteration", "Validation", "load_estimate"]
+__all__ = ["Estimate", "InconsistentRobotWarning", "Iteration", "Validation", "load_estimate"]

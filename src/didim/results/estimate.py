@@ -18,6 +18,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.history import Iteration
 from didim.results.prediction import Recipe, Validation, predicted_torque, validated
+from didim.robot.robot import Robot
 from didim.signals.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -138,3 +139,20 @@ class Estimate:
         from didim.results.store import save
 
         return save(self, path, overwrite)
+
+    def to_robot(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False, name: str | None = None) -> Robot:
+        """The robot with identified values, closest to the nominal ones among those that reproduce the identified torques.
+
+        Parameters
+        ----------
+        path
+            A .urdf or .toml file to write; None: none. What URDF has no words for (rotors, offsets, couplings) goes into
+            elements <didim>, which other programs pass over and `load_robot` reads.
+        overwrite
+            Whether an existing file may be written over.
+        name
+            Of the robot; None: as it is.
+        """
+        from didim.results.identified import to_robot
+
+        return to_robot(self, path, overwrite, name)

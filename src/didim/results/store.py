@@ -6,8 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
-import tempfile
 import zipfile
 from os import PathLike
 from pathlib import Path
@@ -17,6 +15,7 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
+from didim.output import free, write
 from didim.results.estimate import Estimate
 from didim.results.plain import (
     controller_of,
@@ -39,30 +38,17 @@ _SCALARS = ("residual", "rows", "freedom", "condition", "scaled_condition", "ite
 
 def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False) -> Path:
     """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the first."""
-    if not isinstance(overwrite, bool):
-        raise InputError(f"overwrite must be True or False, found {shortened(overwrite)}.")
     file = _named(path)
     other = file.with_suffix(".npz")
     for each in (file, other):
-        if os.path.lexists(each) and not overwrite:
-            raise InputError(f"{each} exists already; give another name, or overwrite=True.")
+        free(each, overwrite)
     arrays = {name: getattr(estimate, name) for name in _ARRAYS} | history_arrays(estimate.history)
     if estimate.standard is not None:
         arrays["standard"] = estimate.standard
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     text = json.dumps(_plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False)
-    for each in (file, other):
-        if each.is_dir():
-            raise InputError(f"{each}: cannot be written: it is a folder.")
-    try:
-        staged = [(_staged(each, content), each) for each, content in ((other, packed.getvalue()), (file, text.encode()))]
-        for ready, each in staged:
-            ready.replace(each)
-    except (OSError, ValueError) as problem:
-        raise InputError(
-            f"{shortened(str(file))}: cannot be written: {getattr(problem, 'strerror', None) or problem}."
-        ) from None
+    write({other: packed.getvalue(), file: text.encode()}, overwrite)
     return file
 
 
@@ -99,21 +85,6 @@ def _named(path: str | PathLike[str]) -> Path:
     if file.suffix != ".json":
         raise InputError(f"{file}: a saved estimate ends in .json (an .npz with its arrays lies beside it).")
     return file
-
-
-def _staged(file: Path, content: bytes) -> Path:
-    """A file beside, ready to be moved to its place: all of it or nothing."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)
 
 
 def _finite(value: Any) -> Any:

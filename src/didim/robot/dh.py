@@ -1,7 +1,8 @@
 """Reader of robots written in TOML by modified Denavit-Hartenberg parameters (Khalil and Kleinfinger); docs/robot-files.md.
 
 Frame j in its parent's is  Rot(z, gamma) Trans(z, b) Rot(x, alpha) Trans(x, d) Rot(z, theta) Trans(z, r),
-with q added to theta (revolute) or to r (prismatic); gamma and b are zero except where a tree branches.
+with q added to theta (revolute) or to r (prismatic); gamma and b are zero except where a tree branches. A frame that follows
+no convention is given by its rotation (3, 3) and translation (3,) in the parent's.
 """
 
 from __future__ import annotations
@@ -64,19 +65,11 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
     if name == BASE_NAME:
         raise InputError(f"{fields.where}: {BASE_NAME!r} is the name of the base; call the joint otherwise.")
     parent = fields.text("parent", before)
-    rotation, translation = placement(
-        fields.angle("gamma", 0.0),
-        fields.number("b", 0.0),
-        fields.angle("alpha", 0.0),
-        fields.number("d", 0.0),
-        fields.angle("theta", 0.0),
-        fields.number("r", 0.0),
-    )
+    rotation, translation = _place(fields)
     link, nominal = _nominal(fields, LINK if kind == "fixed" else (*LINK, *EFFECT_STEMS))
     if kind == "fixed":
         fields.finish()
         return Body(name, kind, None if parent == BASE_NAME else parent, rotation, translation, link)
-    lower, upper = fields.numbers("position", 2, [-np.inf, np.inf], angles=kind == "revolute")
     effects = check_effects(fields.texts("effects", sorted(default_effects)), fields.where)
     body = Body(
         name=name,
@@ -85,7 +78,7 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
         rotation=rotation,
         translation=translation,
         link=link,
-        position_limits=(float(lower), float(upper)),
+        position_limits=fields.limits("position", angles=kind == "revolute"),
         velocity_limit=fields.number("velocity", np.inf),
         torque_limit=fields.number("torque", np.inf),
         effects=effects,
@@ -93,6 +86,25 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
     )
     fields.finish()
     return body
+
+
+def _place(fields: Fields) -> tuple[Array, Array]:
+    """Rotation and translation by Denavit-Hartenberg parameters, or as they are written."""
+    rows = fields.rows("rotation", 3, 3) if fields.has("rotation") else None
+    lengths = fields.numbers("translation", 3) if fields.has("translation") else None
+    given = placement(
+        fields.angle("gamma", 0.0),
+        fields.number("b", 0.0),
+        fields.angle("alpha", 0.0),
+        fields.number("d", 0.0),
+        fields.angle("theta", 0.0),
+        fields.number("r", 0.0),
+    )
+    if rows is None and lengths is None:
+        return given
+    if (key := next(filter(fields.has, ("gamma", "b", "alpha", "d", "theta", "r")), None)) is not None:
+        raise InputError(f"{fields.where}: give either {key} (Denavit-Hartenberg) or rotation and translation, not both.")
+    return np.eye(3) if rows is None else rows, np.zeros(3) if lengths is None else lengths
 
 
 def _nominal(fields: Fields, known: tuple[str, ...]) -> tuple[Array | None, dict[str, float]]:

@@ -67,7 +67,18 @@ class Fields:
         value = self._take(key, default)
         return float(value) if value is default else self._angle(key, value)
 
-    def numbers(self, key: str, count: int, default: Any = _REQUIRED, angles: bool = False) -> NDArray[np.float64]:
+    def limits(self, key: str, angles: bool) -> tuple[float, float]:
+        """A lower and an upper limit, either of which may be infinite; both are where the file gives none."""
+        value = self._take(key, [-math.inf, math.inf])
+        if not isinstance(value, list) or len(value) != 2:
+            raise self._wrong(key, "a list of 2 numbers", value)
+        read = self._angle if angles else lambda k, item: self._finite(k, item, "a list of 2 numbers")
+        lower, upper = (
+            side if item == side else read(key, item) for side, item in zip((-math.inf, math.inf), value, strict=True)
+        )
+        return lower, upper
+
+    def numbers(self, key: str, count: int, default: Any = _REQUIRED) -> NDArray[np.float64]:
         """A list of `count` finite numbers, as an array."""
         value = self._take(key, default)
         expected = f"a list of {count} finite numbers"
@@ -75,8 +86,17 @@ class Fields:
             return np.asarray(value, dtype=float)
         if not isinstance(value, list) or len(value) != count:
             raise self._wrong(key, expected, value)
-        read = self._angle if angles else lambda k, item: self._finite(k, item, expected)
-        return np.array([read(key, item) for item in value])
+        return np.array([self._finite(key, item, expected) for item in value])
+
+    def rows(self, key: str, count: int, width: int) -> NDArray[np.float64]:
+        """A list of `count` rows of `width` finite numbers, as an array."""
+        value, expected = self._take(key, _REQUIRED), f"{count} rows of {width} finite numbers"
+        if not isinstance(value, list) or len(value) != count:
+            raise self._wrong(key, expected, value)
+        for row in value:
+            if not isinstance(row, list) or len(row) != width:
+                raise self._wrong(key, expected, value)
+        return np.array([[self._finite(key, item, expected) for item in row] for row in value])
 
     def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
         """A list of texts, possibly empty."""

@@ -12,12 +12,25 @@ Array = NDArray[np.float64]
 
 _UPPER = np.triu_indices(3)
 
+MASS, GYRATION = 2.0, 0.1
+"""kg and m: mass and radius of gyration of a link of which nothing is known."""
+
+SLENDER = 1e-6
+"""Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is no body."""
+
 
 def about_origin(mass: float, centre: ArrayLike, inertia: ArrayLike) -> Array:
     """The ten parameters (10,) of a body given by its mass, centre (3,) and inertia (3, 3) about that centre (Huygens)."""
     c = np.asarray(centre, dtype=float)
     J = np.asarray(inertia, dtype=float) + mass * (c @ c * np.eye(3) - np.outer(c, c))
     return np.concatenate([J[_UPPER], mass * c, [mass]])
+
+
+def parted(link: ArrayLike) -> tuple[float, Array, Array]:
+    """Mass, centre (3,) and inertia (3, 3) about that centre of the ten parameters of a body whose mass is not zero."""
+    link = np.asarray(link, dtype=float)
+    mass, c = float(link[9]), link[6:9] / link[9]
+    return mass, c, symmetric(link[:6]) - mass * (c @ c * np.eye(3) - np.outer(c, c))
 
 
 def symmetric(six: ArrayLike) -> Array:
@@ -57,3 +70,9 @@ def pseudo_inertia(link: ArrayLike) -> Array:
 def is_consistent(link: ArrayLike) -> bool:
     """Whether some distribution of positive mass has these ten parameters."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0)
+
+
+def is_body(link: ArrayLike) -> bool:
+    """Whether ten parameters are those of a body, and no thin one."""
+    values = np.linalg.eigvalsh(pseudo_inertia(link))
+    return bool(values[0] > SLENDER * values[-1])

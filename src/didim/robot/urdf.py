@@ -6,7 +6,6 @@ plugins are not looked at. A document type declaration is refused before anythin
 
 from __future__ import annotations
 
-import re
 import xml.parsers.expat
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +18,15 @@ from numpy.typing import NDArray
 from didim.errors import InputError, nearest
 from didim.robot.assemble import Body, assemble
 from didim.robot.inertia import about_origin, symmetric
-from didim.robot.robot import LARGEST_VALUE, Joint, Robot
+from didim.robot.robot import Joint, Robot
+from didim.robot.urdf_extension import beyond_joint, beyond_robot
+from didim.robot.urdf_numbers import numbers
 
 Array = NDArray[np.float64]
 Element = ElementTree.Element
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _REFUSED = ("floating", "planar")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -45,7 +45,7 @@ def read_urdf(path: Path) -> Robot:
     assembled = assemble(bodies, path.name)
     for joint_ in assembled:
         _check_link(joint_, path.name)
-    return Robot(root.get("name") or path.stem, assembled)
+    return Robot(root.get("name") or path.stem, assembled, **beyond_robot(root, assembled, path.name))
 
 
 def _parse(data: bytes, where: str) -> Element:
@@ -130,14 +130,15 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
     if joint.find("mimic") is not None:
         raise InputError(f"{where}: mimic joints are not supported; make the joint fixed or give it a motor of its own.")
     rotation, translation = _origin(joint, where)
-    axis = _numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
+    axis = numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
     if kind != "fixed" and not np.linalg.norm(axis) > 0:
         raise InputError(f"{where}: the axis must not be zero.")
     dynamics = joint.find("dynamics")
     friction = {
-        "Fv": float(_numbers(dynamics, "damping", (0.0,), where)[0]),
-        "Fc": float(_numbers(dynamics, "friction", (0.0,), where)[0]),
+        "Fv": float(numbers(dynamics, "damping", (0.0,), where)[0]),
+        "Fc": float(numbers(dynamics, "friction", (0.0,), where)[0]),
     }
+    effects, values = beyond_joint(joint, where)
     return Body(
         name=name,
         kind=_KINDS[kind],
@@ -146,22 +147,22 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
         translation=translation,
         link=_link(link, where),
         axes=np.eye(3) if kind == "fixed" else smallest_rotation(axis / np.linalg.norm(axis)),
-        effects=frozenset({"viscous", "coulomb"}),
-        nominal=friction,
+        effects=frozenset({"viscous", "coulomb"}) if effects is None else effects,
+        nominal=friction | values,
         **_limits(joint.find("limit"), kind, where),
     )
 
 
 def _limits(limit: Element | None, kind: str, where: str) -> dict[str, Any]:
     """Limits of a joint; what is absent or zero counts as unlimited, since zero is what generators write for unknown."""
-    lower = float(_numbers(limit, "lower", (0.0,), where)[0])
-    upper = float(_numbers(limit, "upper", (0.0,), where)[0])
+    lower = float(numbers(limit, "lower", (0.0,), where)[0])
+    upper = float(numbers(limit, "upper", (0.0,), where)[0])
     if kind == "continuous" or lower == upper:
         lower, upper = -np.inf, np.inf
     return {
         "position_limits": (lower, upper),
-        "velocity_limit": float(_numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
-        "torque_limit": float(_numbers(limit, "effort", (0.0,), where)[0]) or np.inf,
+        "velocity_limit": float(numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
+        "torque_limit": float(numbers(limit, "effort", (0.0,), where)[0]) or np.inf,
     }
 
 
@@ -175,10 +176,10 @@ def _link(link: Element, where: str) -> Array | None:
     if mass is None or inertia is None:
         raise InputError(f"{place}: <mass> and <inertia> must both be given.")
     rotation, centre = _origin(inertial, place)
-    value = float(_numbers(mass, "value", None, place)[0])
+    value = float(numbers(mass, "value", None, place)[0])
     if value < 0:
         raise InputError(f"{place}: the mass must not be negative, found {value}.")
-    J = symmetric([_numbers(inertia, key, (0.0,) if key[1] != key[2] else None, place)[0] for key in _INERTIA])
+    J = symmetric([numbers(inertia, key, (0.0,) if key[1] != key[2] else None, place)[0] for key in _INERTIA])
     return about_origin(value, centre, rotation @ J @ rotation.T)
 
 
@@ -192,27 +193,8 @@ def _check_link(joint: Joint, where: str) -> None:
 
 def _origin(element: Element, where: str) -> tuple[Array, Array]:
     origin = element.find("origin")
-    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0), where)
-    return _rotation(roll, pitch, yaw), _numbers(origin, "xyz", (0.0, 0.0, 0.0), where)
-
-
-def _numbers(element: Element | None, key: str, default: tuple[float, ...] | None, where: str) -> Array:
-    """The finite numbers of an attribute, as many as the default has (one where it has none and is thus required)."""
-    text = None if element is None else element.get(key)
-    if text is None:
-        if default is None:
-            tag = "" if element is None else f" of <{element.tag}>"
-            raise InputError(f"{where}: the attribute {key!r}{tag} is missing.")
-        return np.array(default)
-    count = 1 if default is None else len(default)
-    try:
-        values = np.array([float(word) for word in text.split()])
-    except ValueError:
-        values = np.array([])
-    plain = all(_NUMBER.fullmatch(word) for word in text.split())
-    if not plain or values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
-        raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
-    return values
+    roll, pitch, yaw = numbers(origin, "rpy", (0.0, 0.0, 0.0), where)
+    return _rotation(roll, pitch, yaw), numbers(origin, "xyz", (0.0, 0.0, 0.0), where)
 
 
 def _rotation(roll: float, pitch: float, yaw: float) -> Array:

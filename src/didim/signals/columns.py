@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> 
 
 
 def _signal(table: Table, key: str, names: str | int | Sequence[str | int], where: str, joints: Sequence[str] | None) -> Array:
-    wanted = list(names) if isinstance(names, list | tuple) else [names]
+    wanted: list[Any] = list(names) if isinstance(names, list | tuple) else [names]
     if not wanted or not all(isinstance(name, str | int) and not isinstance(name, bool) for name in wanted):
         raise InputError(f"{where}: columns of {key} must be a name, a number or a list of them, found {shortened(names)}.")
     parts = []
@@ -79,7 +80,7 @@ def _expanded(table: Table, name: str | int, joints: Sequence[str] | None) -> li
     if joints is not None and ("{joint}" in name or "{j}" in name):
         return [name.replace("{joint}", joint).replace("{j}", str(j + 1)) for j, joint in enumerate(joints)]
     found = [each for each in table if fnmatchcase(each, name)] if any(mark in name for mark in "*?[") else []
-    return sorted(found, key=_by_numbers) or [name]
+    return [*sorted(found, key=_by_numbers)] or [name]
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:

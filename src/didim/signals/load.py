@@ -151,7 +151,7 @@ def _gather(
         raise InputError(f"{where}: the time is given twice, as a column and by rate.")
     if rate is not None and chosen:
         period = 1.0 / real(rate, f"{where}: rate, in samples per second,", above=0.0)
-        chosen["t"] = period * np.arange(len(next(iter(chosen.values()))))[:, None]
+        chosen["t"] = period * np.arange(len(next(iter(chosen.values()))), dtype=np.float64)[:, None]
     return chosen, where, there
 
 

@@ -82,6 +82,16 @@ class Consistent:
         single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum((y / self.scale[self.free]) ** 2)
         return float(links + single)
 
+    def reach(self, theta: Array, step: Array) -> float:
+        """The share of a step at which it meets the boundary of the set; infinite where it never does."""
+        x, dx = theta[self.positive], step[self.positive]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(dx < 0, -x / dx, np.inf)
+        values, vectors = np.linalg.eigh(self.bodies(theta))
+        root = vectors / np.sqrt(values)[:, None, :]
+        least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ self.bodies(step) @ root).min()
+        return float(min(shares.min(initial=np.inf), 1.0 / -least if least < 0 else np.inf))
+
     def slopes(self, theta: Array) -> tuple[Array, Array]:
         """Gradient (p,) and Hessian (p, p) of the barrier inside the set."""
         p = theta.size

@@ -1,9 +1,9 @@
-"""One Gauss-Newton step inside the physically consistent set: a convex problem, solved by Newton's method with a line search.
+"""Least squares inside the physically consistent set: a convex problem, solved by Newton's method with a line search.
 
     minimise  1/2 |R (matrix theta, z) - target|^2 + mu barrier(theta) + 1/2 |(z - z0) / s|^2
 
-over the standard parameters theta and further unknowns z (logarithms of gains, a delay). R and the target are the
-QR-compressed, weighted Jacobian and what it should reach; no semidefinite solver is needed.
+over the standard parameters theta and further unknowns z (logarithms of gains, a delay). In a Gauss-Newton step R and the
+target are the QR-compressed, weighted Jacobian and what it should reach; no semidefinite solver is needed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from didim.identification.consistent import Consistent
-from didim.identification.system import LinearSystem
+from didim.dynamics.consistent import Consistent
 
 Array = NDArray[np.float64]
 
@@ -67,7 +66,7 @@ class Problem:
             decrement = -float(gradient @ step)
             if decrement < _SMALL:
                 break
-            share = self._reach(x[:p], step[:p])
+            share = min(1.0, _REACH * self.consistent.reach(x[:p], step[:p]))
             while share > 1e-12:
                 trial = x + share * step
                 found = self.value(trial[:p], trial[p:])
@@ -88,17 +87,6 @@ class Problem:
         hessian[p:, p:] += np.diag(1.0 / self.spread**2)
         return gradient, hessian
 
-    def _reach(self, theta: Array, step: Array) -> float:
-        """The first share to try: 1, or nearly as far as the set goes."""
-        single = self.consistent.positive
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(step[single] < 0, -theta[single] / step[single], np.inf)
-        P, D = self.consistent.bodies(theta), self.consistent.bodies(step)
-        values, vectors = np.linalg.eigh(P)
-        root = vectors / np.sqrt(values)[:, None, :]
-        least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ D @ root).min()
-        return float(min(1.0, _REACH * shares.min(initial=np.inf), _REACH / -least if least < 0 else np.inf))
-
 
 def _newton(hessian: Array, gradient: Array) -> Array:
     """Minus the Newton step's solution, with columns scaled to equal length."""
@@ -109,10 +97,3 @@ def _newton(hessian: Array, gradient: Array) -> Array:
     except linalg.LinAlgError:
         factor = linalg.cho_factor(scaled + 1e-10 * np.eye(scale.size), check_finite=False)
     return np.asarray(-scale * linalg.cho_solve(factor, scale * gradient, check_finite=False))
-
-
-def compressed(system: LinearSystem, weights: Array) -> tuple[Array, Array]:
-    """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves, but for a constant."""
-    both = np.column_stack([system.W, system.y]) * weights[:, None]
-    R = linalg.qr(both, mode="r", check_finite=False)[0][: both.shape[1]]
-    return np.asarray(R[:, :-1]), np.asarray(R[:, -1])

@@ -1,0 +1,67 @@
+"""Writing files: all of them or none, and never over another without being told to."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from didim.errors import InputError, shortened
+
+INSTEAD = "give another name, or overwrite=True"
+
+
+def free(path: str | PathLike[str], overwrite: bool = False, instead: str = INSTEAD) -> Path:
+    """The path of a file that may be written: nothing is there yet, or it may be written over."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"A file is written under a path, found {shortened(path)}.")
+    if not isinstance(overwrite, bool):
+        raise InputError(f"overwrite must be True or False, found {shortened(overwrite)}.")
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise InputError(f"{file}: cannot be written: it is a folder.")
+        if os.path.lexists(file) and not overwrite:
+            raise InputError(f"{file} exists already; {instead}.")
+        if not file.parent.is_dir():
+            raise InputError(f"{file}: cannot be written: there is no folder {file.parent}.")
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{shortened(str(file))}: cannot be written: {problem}.") from None
+    return file
+
+
+def write(files: Mapping[Path, bytes], overwrite: bool = False, instead: str = INSTEAD) -> None:
+    """Write the files, each in one move and only after all of them are ready."""
+    for file in files:
+        free(file, overwrite, instead)
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for file, content in files.items():
+            staged.append((_staged(file, content), file))
+        for ready, file in staged:
+            ready.replace(file)
+    except (OSError, ValueError) as problem:
+        for ready, _ in staged:
+            ready.unlink(missing_ok=True)
+        raise InputError(
+            f"{shortened(str(file))}: cannot be written: {getattr(problem, 'strerror', None) or problem}."
+        ) from None
+
+
+def _staged(file: Path, content: bytes) -> Path:
+    """A file beside, ready to be moved to its place."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)

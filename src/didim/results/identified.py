@@ -1,0 +1,81 @@
+"""`Estimate.to_robot`: the identified parameters as a robot, in memory and as a .urdf or .toml file."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from didim.dynamics.model import DynamicModel
+from didim.errors import InputError
+from didim.output import free, write
+from didim.results.standard import closest_standard
+from didim.robot.effects import COUPLING_STEMS, LINK, STEMS
+from didim.robot.robot import Coupling, Joint, Robot
+from didim.robot.write_toml import robot_toml
+from didim.robot.write_urdf import robot_urdf
+
+if TYPE_CHECKING:
+    from didim.results.estimate import Estimate
+
+_WRITERS = {".toml": robot_toml, ".urdf": robot_urdf}
+
+
+class InconsistentRobotWarning(UserWarning):
+    """The identified parameters reproduce the torques, but no machine could have them."""
+
+
+def to_robot(estimate: Estimate, path: str | PathLike[str] | None, overwrite: bool, name: str | None) -> Robot:
+    """The robot with identified values; written to `path` where one is given."""
+    file = None
+    if path is not None:
+        file = free(path, overwrite)
+        if file.suffix.lower() not in _WRITERS:
+            raise InputError(f"{file}: a robot is written as .urdf or .toml.")
+    if not np.isfinite(estimate.parameters).all():
+        raise InputError(f"The estimate holds no finite parameters (status {estimate.status!r}); there is no robot to write.")
+    standard = closest_standard(estimate.model, estimate.parameters, estimate.standard)
+    if standard.doubts:
+        warnings.warn(
+            f"The identified robot is not physically consistent: {'; '.join(standard.doubts)}. It reproduces the identified "
+            "torques, but simulate with care; DIDIM(refine=True) stays within what a machine can have.",
+            InconsistentRobotWarning,
+            stacklevel=3,
+        )
+    robot = robot_with(estimate.model.full, standard.values, name)
+    if file is not None:
+        write({Path(file): _WRITERS[file.suffix.lower()](robot).encode()}, overwrite)
+    return robot
+
+
+def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) -> Robot:
+    """The model's robot with phi (p,) for its nominal values, and with the effects that the model has."""
+    values = {key: float(value) for key, value in zip(model.parameter_names, phi, strict=True)}
+    robot = model.robot
+    return replace(
+        robot,
+        name=robot.name if name is None else name,
+        joints=tuple(_joint(joint, j, values) for j, joint in enumerate(robot.joints)),
+        couplings=tuple(found for each in robot.couplings if (found := _coupling(each, values)) is not None),
+    )
+
+
+def _joint(joint: Joint, j: int, values: Mapping[str, float]) -> Joint:
+    effects = frozenset(effect for effect, stems in STEMS.items() if all(f"{stem}{j + 1}" in values for stem in stems))
+    return replace(
+        joint,
+        effects=effects,
+        link=np.array([values[f"{stem}{j + 1}"] for stem in LINK]),
+        nominal={stem: values[f"{stem}{j + 1}"] for effect in STEMS if effect in effects for stem in STEMS[effect]},
+    )
+
+
+def _coupling(coupling: Coupling, values: Mapping[str, float]) -> Coupling | None:
+    """The coupling with its values; None where the model leaves it out."""
+    nominal = {stem: values[key] for stem in COUPLING_STEMS.values() if (key := f"{stem}{coupling.name}") in values}
+    return replace(coupling, nominal=nominal) if nominal else None

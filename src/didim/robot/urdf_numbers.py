@@ -1,0 +1,40 @@
+"""Numbers in the attributes of a URDF file."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.robot.robot import LARGEST_VALUE
+
+Array = NDArray[np.float64]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def numbers(element: Element | None, key: str, default: tuple[float, ...] | None, where: str) -> Array:
+    """The finite numbers of an attribute, as many as the default has (one where it has none and is thus required)."""
+    text = None if element is None else element.get(key)
+    if text is None:
+        if default is None:
+            tag = "" if element is None else f" of <{element.tag}>"
+            raise InputError(f"{where}: the attribute {key!r}{tag} is missing.")
+        return np.array(default)
+    count = 1 if default is None else len(default)
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.array([])
+    plain = all(_NUMBER.fullmatch(word) for word in text.split())
+    if not plain or values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
+        raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
+    return values
+
+
+def written(values: object) -> str:
+    """Numbers as an attribute, in as many digits as bring them back."""
+    return " ".join(repr(float(value)) for value in np.ravel(np.asarray(values, dtype=float)))

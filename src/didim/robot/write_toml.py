@@ -1,0 +1,107 @@
+"""A robot written in TOML so that `load_robot` reads back the same numbers; docs/robot-files.md describes the format."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.robot.dh import BASE_NAME, placement
+from didim.robot.drive import Drive
+from didim.robot.effects import LINK, STEMS
+from didim.robot.robot import BASE, Joint, Robot
+
+Array = NDArray[np.float64]
+
+
+def robot_toml(robot: Robot) -> str:
+    """The text of the file. Frames are written by modified Denavit-Hartenberg parameters where these give them exactly."""
+    lines = [f"name = {_text(robot.name)}"]
+    if robot.reference:
+        lines.append(f"reference = {_text(robot.reference)}")
+    lines.append(f"gravity = {_list(robot.gravity)}")
+    for j, joint in enumerate(robot.joints):
+        lines += ["", "[[joint]]", *_joint(robot, joint, j)]
+    for coupling in robot.couplings:
+        weights = ", ".join(f"{_text(robot.joints[k].name)} = {_number(w)}" for k, w in coupling.weights.items())
+        lines += ["", "[[coupling]]", f"name = {_text(coupling.name)}", f"weights = {{ {weights} }}"]
+        lines += [f"effects = {_texts(coupling.effects)}", *_table("nominal", dict(coupling.nominal))]
+    return "\n".join([*lines, *_drive(robot.drive), ""])
+
+
+def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
+    if joint.name == BASE_NAME:
+        raise InputError(f"A joint called {BASE_NAME!r} cannot be written in TOML, where that is the base; write a .urdf file.")
+    parent = BASE_NAME if joint.parent == BASE else robot.joints[joint.parent].name
+    above = BASE_NAME if j == 0 else robot.joints[j - 1].name
+    lines = [f"name = {_text(joint.name)}", f"type = {_text(joint.kind)}"]
+    lines += [f"parent = {_text(parent)}"] if parent != above else []
+    lines += _frame(joint)
+    if any(map(math.isfinite, joint.position_limits)):
+        lines.append(f"position = {_list(joint.position_limits)}")
+    lines += [
+        f"{key} = {_number(limit)}"
+        for key, limit in (("velocity", joint.velocity_limit), ("torque", joint.torque_limit))
+        if math.isfinite(limit)
+    ]
+    lines.append(f"effects = {_texts(effect for effect in STEMS if effect in joint.effects)}")
+    known = {stem: float(value) for stem, value in zip(LINK, joint.link, strict=True) if not math.isnan(value)}
+    return lines + _table("nominal", known | dict(joint.nominal))
+
+
+def _frame(joint: Joint) -> list[str]:
+    """Denavit-Hartenberg where R = Rot(x, alpha) Rot(z, theta) and the offset lies along these axes, else the matrix."""
+    R, p = joint.rotation, joint.translation
+    alpha, theta = math.atan2(-R[1, 2], R[2, 2]), math.atan2(-R[0, 1], R[0, 0])
+    r = float(p[2] * math.cos(alpha) - p[1] * math.sin(alpha))
+    rotation, translation = placement(0.0, 0.0, alpha, float(p[0]), theta, r)
+    if np.abs(rotation - R).max() > 1e-15 or np.abs(translation - p).max() > 1e-15:
+        return [f"rotation = [{', '.join(_list(row) for row in R)}]", f"translation = {_list(p)}"]
+    given = {"alpha": _angle(alpha), "d": _number(float(p[0])), "theta": _angle(theta), "r": _number(r)}
+    return [f"{key} = {value}" for key, value in given.items() if value not in ("0.0", "-0.0")]
+
+
+def _drive(drive: Drive | None) -> list[str]:
+    if drive is None:
+        return []
+    lines = ["", "[drive]", f"gear = {_list(np.diag(drive.gear))}"]
+    for key in ("current_gain", "torque_constant"):
+        if (value := getattr(drive, key)) is not None:
+            lines.append(f"{key} = {_list(value)}")
+    others = [(i, j) for i, j in np.argwhere(drive.gear != 0).tolist() if i != j]
+    if others:
+        told = (f"{{ motor = {i + 1}, joint = {j + 1}, ratio = {_number(drive.gear[i, j])} }}" for i, j in others)
+        lines.append(f"gear_coupling = [{', '.join(told)}]")
+    return lines
+
+
+def _table(key: str, values: dict[str, float]) -> list[str]:
+    told = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
+    return [f"{key} = {{ {told} }}"] if values else []
+
+
+def _angle(value: float) -> str:
+    quarters = round(value / (math.pi / 2))
+    if value != quarters * (math.pi / 2):
+        return _number(value)
+    return {0: "0.0", 1: '"pi/2"', -1: '"-pi/2"', 2: '"pi"', -2: '"-pi"'}[quarters]
+
+
+def _number(value: float) -> str:
+    return repr(float(value))
+
+
+def _list(values: object) -> str:
+    return f"[{', '.join(_number(value) for value in np.asarray(values, dtype=float))}]"
+
+
+def _texts(words: object) -> str:
+    return f"[{', '.join(_text(word) for word in (sorted(words) if isinstance(words, frozenset) else list(words)))}]"  # type: ignore[call-overload]
+
+
+def _text(word: str) -> str:
+    """A basic string of TOML, whose escapes are those of JSON."""
+    return json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f")

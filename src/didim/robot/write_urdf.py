@@ -1,0 +1,90 @@
+"""A robot written as URDF: joints, limits, friction and inertias; what URDF cannot say goes into elements of our own."""
+
+from __future__ import annotations
+
+import math
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.errors import InputError
+from didim.robot.inertia import parted, seen_from
+from didim.robot.robot import BASE, Joint, Robot
+from didim.robot.urdf_extension import write_beyond_joint, write_beyond_robot
+from didim.robot.urdf_numbers import written
+
+Array = NDArray[np.float64]
+
+
+def robot_urdf(robot: Robot) -> str:
+    """The text of the file, which `load_robot` reads back as the same robot. Links have the axes that they came with."""
+    names = link_names(robot)
+    root = Element("robot", name=robot.name)
+    SubElement(root, "link", name=names[BASE])
+    for j, joint in enumerate(robot.joints):
+        link = SubElement(root, "link", name=names[j])
+        if not np.isnan(joint.link).any():
+            write_inertial(link, joint)
+        _write_joint(root, robot, joint, names[joint.parent], names[j])
+    write_beyond_robot(root, robot)
+    indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def link_names(robot: Robot) -> dict[int, str]:
+    """A name for each joint's link and, under -1, for the base."""
+    names = {j: f"{joint.name}_link" for j, joint in enumerate(robot.joints)}
+    base = "base_link"
+    while base in names.values():
+        base += "_0"
+    return {BASE: base, **names}
+
+
+def write_inertial(link: Element, joint: Joint) -> None:
+    """Put the inertia of a joint's link into its element, in the axes of the link."""
+    if not joint.link[9] > 0:
+        raise InputError(
+            f"The link of joint {joint.name!r} has the mass {joint.link[9]:g} kg, which no URDF can hold; write a .toml file."
+        )
+    mass, centre, inertia = parted(seen_from(joint.link, joint.link_frame[:3, :3], np.zeros(3)))
+    inertial = SubElement(link, "inertial")
+    SubElement(inertial, "origin", xyz=written(centre), rpy="0 0 0")
+    SubElement(inertial, "mass", value=written(mass))
+    six = {f"i{'xyz'[a]}{'xyz'[b]}": written(inertia[a, b]) for a in range(3) for b in range(a, 3)}
+    SubElement(inertial, "inertia", six)
+
+
+def write_dynamics(element: Element, joint: Joint) -> None:
+    """Put the friction of a joint into its element, the mean of both directions where they differ."""
+    values = dict(joint.nominal)
+    damping = values.get("Fv", 0.5 * (values.get("Fvp", 0.0) + values.get("Fvn", 0.0)))
+    friction = values.get("Fc", 0.5 * (values.get("Fcp", 0.0) + values.get("Fcn", 0.0)))
+    SubElement(element, "dynamics", damping=written(damping), friction=written(friction))
+    write_beyond_joint(element, joint)
+
+
+def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: str) -> None:
+    limited = all(map(math.isfinite, joint.position_limits))
+    kind = joint.kind if limited or joint.kind == "prismatic" else "continuous"
+    element = SubElement(root, "joint", name=joint.name, type=kind)
+    before = np.eye(3) if joint.parent == BASE else robot.joints[joint.parent].link_frame[:3, :3]
+    own = joint.link_frame[:3, :3]
+    SubElement(
+        element, "origin", xyz=written(before @ joint.translation), rpy=written(roll_pitch_yaw(before @ joint.rotation @ own.T))
+    )
+    SubElement(element, "parent", link=parent)
+    SubElement(element, "child", link=child)
+    SubElement(element, "axis", xyz=written(own[:, 2]))
+    limits = dict(zip(("lower", "upper"), joint.position_limits, strict=True)) if limited else {}
+    limits |= {"effort": joint.torque_limit, "velocity": joint.velocity_limit}
+    SubElement(element, "limit", {key: written(value if math.isfinite(value) else 0.0) for key, value in limits.items()})
+    write_dynamics(element, joint)
+
+
+def roll_pitch_yaw(R: Array) -> Array:
+    """(3,) angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where the pitch is a right angle and yaw is arbitrary."""
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    turned = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]]) @ R
+    return np.array([math.atan2(-turned[1, 2], turned[1, 1]), math.atan2(-turned[2, 0], turned[0, 0]), yaw])
