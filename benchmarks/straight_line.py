@@ -15,63 +15,12 @@ from pathlib import Path
 import numpy as np
 
 import didim
-
-Symbol = str | float
-
-
-class Code:
-    """Collects assignments; constants are folded."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def let(self, text: str) -> str:
-        name = f"x{len(self.lines)}"
-        self.lines.append(f"const double {name} = {text};")
-        return name
-
-    def mul(self, a: Symbol, b: Symbol) -> Symbol:
-        if isinstance(a, float) and isinstance(b, float):
-            return a * b
-        if isinstance(a, float):
-            a, b = b, a
-        if isinstance(b, float) and b in (0.0, 1.0, -1.0):
-            return 0.0 if b == 0.0 else (a if b == 1.0 else self.let(f"-{a}"))
-        return self.let(f"{a} * {_c(b)}")
-
-    def add(self, a: Symbol, b: Symbol) -> Symbol:
-        if isinstance(a, float) and isinstance(b, float):
-            return a + b
-        if a == 0.0 or b == 0.0:
-            return b if a == 0.0 else a
-        return self.let(f"{_c(a)} + {_c(b)}")
-
-    def dot(self, a: list[Symbol], b: list[Symbol]) -> Symbol:
-        total: Symbol = 0.0
-        for x, y in zip(a, b, strict=True):
-            total = self.add(total, self.mul(x, y))
-        return total
-
-    def plus(self, *vectors: list[Symbol]) -> list[Symbol]:
-        total = vectors[0]
-        for other in vectors[1:]:
-            total = [self.add(x, y) for x, y in zip(total, other, strict=True)]
-        return total
-
-    def times(self, A: list[list[Symbol]], x: list[Symbol]) -> list[Symbol]:
-        return [self.dot(row, x) for row in A]
-
-    def cross(self, a: list[Symbol], b: list[Symbol]) -> list[Symbol]:
-        return [self.add(self.mul(a[i], b[j]), self.mul(-1.0, self.mul(a[j], b[i]))) for i, j in ((1, 2), (2, 0), (0, 1))]
-
-
-def _c(value: Symbol) -> str:
-    return repr(value) if isinstance(value, float) else value
+from didim.export.trace import Symbol, Trace, shown
 
 
 def _dynamics(model: didim.DynamicModel, phi: np.ndarray) -> list[str]:
     """C statements from q[], dq[] to M<i><j> (lower triangle) and bias<i>, all joints revolute."""
-    code, n = Code(), model.robot.n
+    code, n = Trace(), model.robot.n
     values = model.values(phi)
     link = [[float(x) for x in row] for row in values.link]
     J = [[[p[0], p[1], p[2]], [p[1], p[3], p[4]], [p[2], p[4], p[5]]] for p in link]
@@ -102,7 +51,7 @@ def _dynamics(model: didim.DynamicModel, phi: np.ndarray) -> list[str]:
     lines_of = []
     for i in reversed(range(n)):
         friction = f"{float(values.viscous[i, i])!r} * dq[{i}] + {float(values.limit_positive[i])!r} * tanh(dq[{i}] / width)"
-        lines_of.append(f"const double bias{i} = {_c(m[i][2])} + {friction};")
+        lines_of.append(f"const double bias{i} = {shown(m[i][2])} + {friction};")
         p = model.robot.joints[i].parent
         if p >= 0:
             fp = code.times(R[i], f[i])
@@ -111,12 +60,12 @@ def _dynamics(model: didim.DynamicModel, phi: np.ndarray) -> list[str]:
     mass, moment, inertia = [p[9] for p in link], list(S), list(J)
     for i in reversed(range(n)):
         push, twist = [code.mul(-1.0, moment[i][1]), moment[i][0], 0.0], [inertia[i][k][2] for k in range(3)]
-        lines_of.append(f"double M{i}{i} = {_c(code.add(twist[2], float(values.armature[i, i])))};")
+        lines_of.append(f"double M{i}{i} = {shown(code.add(twist[2], float(values.armature[i, i])))};")
         k, j = i, model.robot.joints[i].parent
         while j >= 0:
             push = code.times(R[k], push)
             twist = code.plus(code.times(R[k], twist), code.cross(P[k], push))
-            lines_of.append(f"double M{i}{j} = {_c(twist[2])};")
+            lines_of.append(f"double M{i}{j} = {shown(twist[2])};")
             k, j = j, model.robot.joints[j].parent
         p = model.robot.joints[i].parent
         if p >= 0:
@@ -132,7 +81,7 @@ def _dynamics(model: didim.DynamicModel, phi: np.ndarray) -> list[str]:
             inertia[p] = [code.plus(inertia[p][a], moved[a]) for a in range(3)]
             moment[p] = code.plus(moment[p], half, [code.mul(0.5 * mass[i], x) for x in P[i]])
             mass[p] += mass[i]
-    return code.lines + lines_of
+    return [f"const double {name} = {expression};" for name, expression in code.lines] + lines_of
 
 
 def _factor_and_solve(n: int) -> list[str]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from didim.control import PD, PID, Cascade, ComputedTorque, OwnLaw, control_law, largest_inertias, linearise
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
+    from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.results import Estimate, InconsistentRobotWarning, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
@@ -51,6 +52,7 @@ _ROOMS = {
     ),
     "didim.results": ("Estimate", "InconsistentRobotWarning", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
+    "didim.export": ("inverse_dynamics_code",),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
@@ -85,6 +87,7 @@ __all__ = [
     "__version__",
     "control_law",
     "identify",
+    "inverse_dynamics_code",
     "largest_inertias",
     "linearise",
     "load_case",

@@ -12,23 +12,11 @@ import didim
 from didim.dynamics.consistent import BASIS, Consistent
 from didim.results.standard import closest_standard
 from didim.robot.inertia import is_consistent, pseudo_inertia
+from support.estimates import estimate_of
 from support.pinocchio_peer import Peer
 from support.random_urdf import random_urdf
 
 ASYMMETRIC = ["rotor", "asymmetric_viscous", "asymmetric_coulomb"]
-
-
-def estimate_of(model: didim.DynamicModel, spread: float = 0.05, seed: int = 0) -> didim.Estimate:
-    """An IDIM estimate of a robot whose base parameters differ from the described ones."""
-    rng = np.random.default_rng(seed)
-    phi = np.where(np.isnan(model.nominal), 0.5, model.nominal)
-    beta = model.base.matrix @ phi * (1 + spread * rng.standard_normal(len(model.base.parameter_names)))
-    course = didim.Fourier.random(model.robot, seed, harmonics=8)
-    t = np.arange(0, 10, 0.01)
-    q, dq, ddq = course.sample(t)
-    tau = model.base.inverse_dynamics(q, dq, ddq, beta)
-    found = didim.identify(model, didim.Experiment(t, tau, None, q), didim.IDIM(cutoff=None, decimation=1))
-    return replace(found, values=beta)
 
 
 def torque(model, parameters, seed=1):

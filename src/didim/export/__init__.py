@@ -1,0 +1,5 @@
+"""What leaves the program as code: the identified inverse dynamics in plain Python or C."""
+
+from didim.export.code import LANGUAGES, inverse_dynamics_code
+
+__all__ = ["LANGUAGES", "inverse_dynamics_code"]
