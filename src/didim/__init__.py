@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         simulate,
         virtual_experiment,
     )
+    from didim.study import Study, load_study
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ _ROOMS = {
     "didim.results": ("Estimate", "InconsistentRobotWarning", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.export": ("inverse_dynamics_code",),
+    "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
@@ -83,6 +85,7 @@ __all__ = [
     "Reference",
     "Robot",
     "Sensitivities",
+    "Study",
     "UnstableLoopWarning",
     "__version__",
     "control_law",
@@ -95,6 +98,7 @@ __all__ = [
     "load_experiment",
     "load_reference",
     "load_robot",
+    "load_study",
     "sensitivities",
     "shipped_robots",
     "simulate",

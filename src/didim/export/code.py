@@ -8,8 +8,8 @@ a sign chatters.
 from __future__ import annotations
 
 import re
+from importlib import metadata
 
-from didim import __version__
 from didim.errors import InputError, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
 from didim.export.trace import shown
@@ -40,7 +40,7 @@ def _head(estimate: Estimate) -> list[str]:
     robot = estimate.model.robot
     units = ["N" if joint.kind == "prismatic" else "N.m" for joint in robot.joints]
     lines = [
-        f"Inverse dynamics of {robot.name}, identified by {estimate.method}; written by didim {__version__}.",
+        f"Inverse dynamics of {robot.name}, identified by {estimate.method}; written by didim {metadata.version('didim')}.",
         f"Status of the identification: {estimate.status}; residual {100 * estimate.residual:.3g} %.",
         "tau = M(q) ddq + N(q, dq), joint side: q in rad or m, dq, ddq per s and s^2; tau in N.m or N.",
         f"Joints: {', '.join(f'{name} ({unit})' for name, unit in zip(robot.joint_names, units, strict=True))}.",

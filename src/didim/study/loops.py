@@ -1,0 +1,77 @@
+"""The controller and the methods that a study describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from didim.control.law import Controller
+from didim.control.laws import PD, PID, Cascade, ComputedTorque
+from didim.dynamics.model import DynamicModel
+from didim.errors import InputError
+from didim.identification.didim import DIDIM
+from didim.identification.identify import Method
+from didim.identification.idim import IDIM
+from didim.identification.output_error import OutputError
+from didim.results.store import load_estimate
+from didim.robot.load import load_robot, shipped_robots
+from didim.study.paths import existing
+from didim.study.schema import ControllerTable, StudyFile, Table
+
+LAWS: dict[str, Callable[..., Controller]] = {"pd": PD, "pid": PID, "cascade": Cascade, "computed_torque": ComputedTorque}
+
+
+def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> Controller:
+    """The loop of a table [controller]."""
+    settings: dict[str, Any] = table.given("law", "model", "assumed")
+    law: Callable[..., Controller] = LAWS[table.law]
+    if table.Kp is not None or table.Kd is not None:
+        if table.law != "pd" or table.Kp is None or table.Kd is None:
+            raise InputError("controller: Kp and Kd belong together, and to the law pd; other gains are kp, kv, ki and kiv.")
+        law = PD.parallel
+    if table.model is not None or table.law == "computed_torque":
+        settings |= _own_model(table.model or "nominal", model, folder)
+    for name in ("ki", "kiv", "integral_time"):
+        if name in settings and name not in getattr(LAWS[table.law], "__dataclass_fields__", {}):
+            raise InputError(f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv.")
+    return law(**settings)
+
+
+def _own_model(source: str, model: DynamicModel, folder: Path) -> dict[str, Any]:
+    """The controller's own model and its parameters."""
+    if source == "nominal":
+        return {"model": model}
+    if source.endswith(".json"):
+        estimate = load_estimate(existing(source, folder, "controller.model"))
+        return {"model": estimate.model, "parameters": estimate.parameters}
+    return {"model": DynamicModel(load_named_robot(source, folder, "controller.model"), model.effects)}
+
+
+def load_named_robot(source: str, folder: Path, key: str) -> Any:
+    """A robot by shipped name, or from a file that is relative to the study."""
+    if source in shipped_robots() or not ("." in source or "/" in source):
+        return load_robot(source)
+    return load_robot(existing(source, folder, key))
+
+
+def method_of(name: str, study: StudyFile, controller: Controller | None, folder: Path, **changed: object) -> Method:
+    """The method with the settings of its table; `changed` go before them."""
+    if name == "idim":
+        return IDIM(**_settings(study.idim, folder, changed))
+    if name == "didim":
+        if controller is None:
+            raise InputError(
+                "method 'didim' simulates the loop that the robot was in; describe it in a table [controller], as well as it "
+                'is known (natural_frequency is enough), or use method = "idim" on measured positions.'
+            )
+        return DIDIM(controller=controller, **_settings(study.didim, folder, changed))
+    return OutputError(controller=controller, **_settings(study.output_error, folder, changed))
+
+
+def _settings(table: Table, folder: Path, changed: dict[str, object]) -> dict[str, Any]:
+    settings: dict[str, Any] = table.given() | changed
+    initial = settings.get("initial")
+    if isinstance(initial, str) and initial.endswith(".json"):
+        settings["initial"] = load_estimate(existing(initial, folder, "initial"))
+    return settings

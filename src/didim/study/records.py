@@ -1,0 +1,125 @@
+"""The experiments that a study describes: files read, converted, aligned and cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from didim.control.law import Controller
+from didim.dynamics.model import DynamicModel
+from didim.errors import InputError
+from didim.robot.robot import Robot
+from didim.signals.alignment import time_offset
+from didim.signals.experiment import Experiment
+from didim.signals.filters import lowpass
+from didim.signals.load import load_experiment, load_reference
+from didim.signals.reference import Reference
+from didim.signals.resample import period_of, regular
+from didim.simulation.prepare import lag_of
+from didim.study.paths import existing
+from didim.study.schema import ExperimentTable, ReferenceTable
+
+
+def experiment_of(
+    table: ExperimentTable, index: int, model: DynamicModel, controller: Controller | None, folder: Path
+) -> Experiment:
+    """The record of a table [[experiment]]."""
+    key, robot = f"experiment.{index}", model.robot
+    path: Any
+    if isinstance(table.file, str):
+        path = existing(table.file, folder, f"{key}.file")
+    else:
+        path = {name: existing(str(text), folder, f"{key}.file.{name}") for name, text in table.file.given().items()}
+        if not path:
+            raise InputError(f'{key}.file: the table is empty; give a file for each signal, such as tau = "torque.csv".')
+    reads_control = "control" in (table.columns.given() if table.columns is not None else {}) or "control" in (
+        path if isinstance(path, dict) else {}
+    )
+    record = load_experiment(
+        path,
+        None if table.columns is None else table.columns.given(),  # type: ignore[arg-type]
+        rate=table.rate,
+        joints=robot.joint_names,
+        units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
+        gear=_gear(table.gear, robot, f"{key}.gear"),
+        position_offset=table.position_offset,
+        drive_gain=_drive_gain(table, robot, controller) if reads_control else table.drive_gain,
+        name=table.name,
+    )
+    if record.n != robot.n:
+        raise InputError(
+            f"{key}: {record.name!r} has {record.n} columns of torque, robot {robot.name!r} has {robot.n} joints "
+            f"({', '.join(robot.joint_names)}); name one column for each in columns.tau."
+        )
+    if table.reference is not None:
+        record = _with_reference(record, table.reference, model, controller, folder, f"{key}.reference")
+    return record if table.between is None else record.between(*table.between)
+
+
+def _gear(gear: Any, robot: Robot, key: str) -> Any:
+    if gear != "robot":
+        return gear
+    if robot.drive is None:
+        raise InputError(f"{key}: robot {robot.name!r} describes no gears; give them here, one number for each joint.")
+    return robot.drive.gear
+
+
+def _drive_gain(table: ExperimentTable, robot: Robot, controller: Controller | None) -> Any:
+    """g of (8): the record's own, the controller's, or the robot's."""
+    if table.drive_gain is not None:
+        return table.drive_gain
+    if controller is not None and controller.drive_gain is not None:
+        return controller.drive_gain
+    return None if robot.drive is None else robot.drive.gain
+
+
+def _with_reference(
+    record: Experiment, table: ReferenceTable, model: DynamicModel, controller: Controller | None, folder: Path, key: str
+) -> Experiment:
+    sources = [name for name in ("file", "measured_cutoff") if getattr(table, name) is not None]
+    if len(sources) + (record.q_ref is not None) > 1:
+        raise InputError(f"{key}: the reference comes from several places ({', '.join(sources)}, columns.q_ref); keep one.")
+    if table.align and table.shift is not None:
+        raise InputError(f"{key}: give either align or shift, not both.")
+    if table.file is not None:
+        record = replace(record, q_ref=_from_file(table, model.robot, folder, key))
+    elif table.measured_cutoff is not None:
+        record = _from_motion(record, table.measured_cutoff, key)
+    elif record.q_ref is None:
+        raise InputError(f"{key}: where is the reference? Give file, measured_cutoff, or columns.q_ref of the record.")
+    elif table.interpolation is not None:
+        record = replace(record, q_ref=Reference(record.t, np.asarray(record.q_ref), interpolation=table.interpolation))
+    if table.shift is not None:
+        return record.aligned(table.shift)
+    if table.align:
+        lag = 0.0 if controller is None else lag_of(controller.resolve(model, np.ones(model.robot.n)))
+        found = time_offset(record, lag)
+        return replace(moved := record.aligned(found.seconds), notes=(*moved.notes, str(found)))
+    return record
+
+
+def _from_file(table: ReferenceTable, robot: Robot, folder: Path, key: str) -> Reference:
+    return load_reference(
+        existing(str(table.file), folder, f"{key}.file"),
+        None if table.columns is None else table.columns.given(),  # type: ignore[arg-type]
+        interpolation=table.interpolation or "cubic",
+        rate=table.rate,
+        joints=robot.joint_names,
+        units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
+        gear=_gear(table.gear, robot, f"{key}.gear"),
+        position_offset=table.position_offset,
+    )
+
+
+def _from_motion(record: Experiment, cutoff: float, key: str) -> Experiment:
+    """The measured positions, low-passed, as the reference."""
+    if record.q is None:
+        raise InputError(f"{key}: measured_cutoff takes the measured positions for the reference; give columns.q.")
+    even = regular(record)
+    t = np.asarray(even.t)
+    course = Reference(t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff))
+    note = f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
+    return replace(record, q_ref=course, notes=(*record.notes, note))

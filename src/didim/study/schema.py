@@ -1,0 +1,254 @@
+"""The study file as a schema: every key, its type and what it means. Keys that are not here are errors.
+
+Defaults are not repeated here: a key that is left out is left to the class that it belongs to (`didim.IDIM`, `didim.PD`, ...).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from didim.study import types
+
+
+class Table(BaseModel):
+    """A table of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True)
+
+    def given(self, *without: str) -> dict[str, object]:
+        """The keys that the file gives, and their values."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {*without}}
+
+
+class Columns(Table):
+    """Which column is which signal; patterns "pos*", "pos{j}" and "pos_{joint}" are allowed."""
+
+    t: types.Column = None
+    """Time, s."""
+    tau: types.Column = None
+    """Joint torques, N.m or N."""
+    control: types.Column = None
+    """Instead of tau: the control signal v; tau = g v, eq. 8."""
+    q_ref: types.Column = None
+    """Reference positions, rad or m."""
+    q: types.Column = None
+    """Measured positions."""
+    dq: types.Column = None
+    """Measured velocities."""
+
+
+class ReferenceColumns(Table):
+    """Which column of the reference's own file is which signal."""
+
+    t: types.Column = None
+    """Time, s."""
+    q_ref: types.Column = None
+    """Positions, rad or m."""
+    dq_ref: types.Column = None
+    """Velocities, where the controller had them."""
+    ddq_ref: types.Column = None
+    """Accelerations."""
+
+
+class Units(Table):
+    """Unit of each signal: a name, or the factor that brings it to SI."""
+
+    t: types.Unit = None
+    tau: types.Unit = None
+    control: types.Unit = None
+    q_ref: types.Unit = None
+    q: types.Unit = None
+    dq: types.Unit = None
+    dq_ref: types.Unit = None
+    ddq_ref: types.Unit = None
+
+
+class Files(Table):
+    """One file for each signal."""
+
+    t: types.Text = None
+    tau: types.Text = None
+    control: types.Text = None
+    q_ref: types.Text = None
+    q: types.Text = None
+    dq: types.Text = None
+
+
+def _one_or_more(value: Any) -> str:
+    return "<files>" if isinstance(value, dict | Files) else "<file>"
+
+
+class ReferenceTable(Table):
+    """The reference, where it has a file or a treatment of its own."""
+
+    file: types.Text = None
+    """Its file; without one, the column q_ref of the record, or the measured motion."""
+    columns: ReferenceColumns | None = None
+    rate: types.Number = None
+    """Samples per second, where its file has no time."""
+    units: Units | None = None
+    gear: types.Gear = None
+    """As for the record."""
+    position_offset: types.Angles = None
+    interpolation: Literal["held", "linear", "cubic"] | None = None
+    """Between its samples; default: held for a sampled law, cubic for a continuous one (cubic for a file of its own)."""
+    measured_cutoff: types.Number = None
+    """Hz: take the measured positions, low-passed, for the reference, where the true one is unknown."""
+    align: types.Switch = None
+    """Whether to shift it in time to where the record is, by what the measured positions tell beyond the loop's own lag."""
+    shift: types.Number = None
+    """Seconds to shift it, later if positive."""
+
+
+class ExperimentTable(Table):
+    """One record."""
+
+    file: Annotated[Annotated[types.Text, Tag("<file>")] | Annotated[Files, Tag("<files>")], Discriminator(_one_or_more)]
+    """A .csv, .tsv, .txt (.gz), .mat, .npz, .parquet, .bag or .mcap file, the folder of a ROS 2 bag, or a table of one for each
+    signal."""
+    columns: Columns | None = None
+    use: Literal["fit", "validate"] = "fit"
+    """Whether to fit the parameters to it or to try them on it."""
+    name: types.Text = None
+    """Default: that of the file."""
+    between: types.Window = None
+    """Start and end, s: use this part only."""
+    rate: types.Number = None
+    """Samples per second, where the file has no time."""
+    units: Units | None = None
+    gear: types.Gear = None
+    """Motor velocity per joint velocity, where the log is of the motors: positions and torques are brought to the joints."""
+    position_offset: types.Angles = None
+    """Added to the positions, rad or m: the model's zero where the log has another."""
+    drive_gain: types.Gain = None
+    """With control: g of eq. 8; default: the controller's, then the robot's."""
+    reference: ReferenceTable | None = None
+
+
+class ControllerTable(Table):
+    """The loop that the robot was in."""
+
+    law: Literal["pd", "pid", "cascade", "computed_torque"]
+    """pd, pid, cascade or computed_torque: v = kv (kp e + ff dq_r - dq), with ki int(e) for pid, kiv int(s) for the cascade."""
+    natural_frequency: types.PerJoint = None
+    """rad/s: the gains by poles, eq. 58."""
+    damping: types.PerJoint = None
+    kp: types.PerJoint = None
+    """1/s: the controller's own gains."""
+    kv: types.PerJoint = None
+    """v per rad/s or m/s."""
+    ki: types.PerJoint = None
+    kiv: types.PerJoint = None
+    integral_time: types.PerJoint = None
+    Kp: types.PerJoint = None
+    """With Kd: the parallel form Kp e + Kd de of a pd."""
+    Kd: types.PerJoint = None
+    inertia: types.PerJoint = None
+    """A priori J of eq. 58, kg m^2 or kg."""
+    velocity_reference: types.PerJoint = None
+    """Share of the reference velocity, 0 to 1."""
+    drive_gain: types.Gain = None
+    """g of eq. 8; default: the robot's."""
+    rate: types.Number = None
+    """Samples per second; without it the law is continuous."""
+    saturation: types.PerJointLimit = None
+    """Limit on |v|."""
+    delay: types.Whole = None
+    """Samples between reading and command."""
+    velocity: Literal["true", "backward_difference", "mean_difference"] | None = None
+    encoder: types.PerJoint = None
+    """Step of the position sensor, rad or m."""
+    model_term: Literal["none", "gravity", "feedforward", "computed_torque"] | None = None
+    """What the controller's own model adds."""
+    model: types.Text = None
+    """That model: "nominal" (the robot's description), a robot file, or a saved estimate (.json)."""
+    assumed: types.Switch = None
+    """Whether the loop is a guess; the result then says so."""
+
+
+class IdimTable(Table):
+    """Settings of `didim.IDIM`."""
+
+    cutoff: types.Cutoff = None
+    """Hz, of the filter of the positions; "none": no filter."""
+    order: types.Whole = None
+    decimation: types.Whole = None
+    decimate: Literal["matlab", "scipy", "fir"] | None = None
+    trim: types.Trim = None
+    """Samples cut at both ends; without it, what the filter spoils."""
+    weights: Literal["ols", "wls", "irls"] | None = None
+    rest_velocity: types.PerJoint = None
+    """Equations of a joint slower than this are left out."""
+    states: Literal["measured", "reference"] | None = None
+    essential: types.Switch = None
+
+
+class _LoopTable(Table):
+    """What the methods that simulate share."""
+
+    decimation: types.Whole = None
+    decimate: Literal["matlab", "scipy", "fir"] | None = None
+    initial: types.Initial = None
+    transient: types.Number = None
+    """s cut at the start."""
+    rest_velocity: types.PerJoint = None
+    start: types.Start = None
+    """Initial state of the simulations."""
+    max_iterations: types.Whole = None
+    estimate_gains: types.Switch = None
+    estimate_delay: types.Switch = None
+
+
+class DidimTable(_LoopTable):
+    """Settings of `didim.DIDIM`."""
+
+    gain_update: types.Switch = None
+    """Whether gains follow J(chi), eq. 59."""
+    weights: Literal["ols", "wls", "irls"] | None = None
+    tol_residual: types.Number = None
+    tol_parameters: types.Number = None
+    accelerate: types.Switch = None
+    exact_interval: types.Switch = None
+    refine: types.Switch = None
+    """Whether the exact method takes over after DIDIM."""
+    scan: types.Switch = None
+
+
+class OutputErrorTable(_LoopTable):
+    """Settings of `didim.OutputError`; without a [controller] it runs in open loop."""
+
+    output: Literal["position", "torque", "both"] | None = None
+    scan: types.Scan = None
+
+
+class OutputTable(Table):
+    """Files that `didim identify` writes."""
+
+    result: types.Text = None
+    """The estimate, .json with an .npz beside it."""
+    robot: types.Text = None
+    """The identified robot, .urdf or .toml."""
+
+
+class StudyFile(Table):
+    """A whole identification."""
+
+    model_config = ConfigDict(title="didim study")
+
+    robot: types.Text
+    """A shipped robot's name, or a .urdf or .toml file."""
+    method: Literal["idim", "didim", "output_error"]
+    """What `didim identify` runs."""
+    effects: types.Texts = None
+    """Subset of rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb; default: all that the robot
+    declares."""
+    gravity: types.Vector = None
+    """m/s^2 in the base frame, where the robot is mounted otherwise than described."""
+    experiment: list[ExperimentTable] = Field(min_length=1)
+    controller: ControllerTable | None = None
+    idim: IdimTable = IdimTable()
+    didim: DidimTable = DidimTable()
+    output_error: OutputErrorTable = OutputErrorTable()
+    output: OutputTable = OutputTable()

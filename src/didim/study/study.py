@@ -1,0 +1,130 @@
+"""`Study`: a whole identification as one file describes it, and `load_study`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from didim.control.law import Controller
+from didim.dynamics.model import DynamicModel
+from didim.errors import InputError, shortened
+from didim.identification.identify import Method, identify
+from didim.results.estimate import Estimate
+from didim.signals.experiment import Experiment
+from didim.study.loops import controller_of, load_named_robot, method_of
+from didim.study.paths import resolved
+from didim.study.reading import read_study
+from didim.study.records import experiment_of
+from didim.study.schema import StudyFile
+
+Progress = Callable[[float], Any]
+
+ASSUMED = "The control loop was assumed, not known: what is found holds as far as it resembles the true one."
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a study file describes. Its parts are read when they are first asked for."""
+
+    settings: StudyFile
+    folder: Path
+    """What relative paths are relative to."""
+    name: str
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}: {self.settings.method} of {shortened(self.settings.robot)})"
+
+    @cached_property
+    def model(self) -> DynamicModel:
+        """The dynamic model of the robot."""
+        with _named(self.name):
+            robot = load_named_robot(self.settings.robot, self.folder, "robot")
+            if self.settings.gravity is not None:
+                robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
+            return DynamicModel(robot, self.settings.effects)
+
+    @cached_property
+    def controller(self) -> Controller | None:
+        """The loop that the robot was in, where the study describes one."""
+        with _named(self.name):
+            table = self.settings.controller
+            return None if table is None else controller_of(table, self.model, self.folder)
+
+    @cached_property
+    def records(self) -> tuple[Experiment, ...]:
+        """All experiments, in the order of the file."""
+        with _named(self.name):
+            return tuple(
+                experiment_of(table, index, self.model, self.controller, self.folder)
+                for index, table in enumerate(self.settings.experiment)
+            )
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """Those that parameters are fitted to."""
+        found = self._used_to("fit")
+        if not found:
+            raise InputError(f'{self.name}: no experiment has use = "fit"; at least one must be fitted to.')
+        return found
+
+    @property
+    def validation(self) -> list[Experiment]:
+        """Those that the model is tried on."""
+        return self._used_to("validate")
+
+    def _used_to(self, use: str) -> list[Experiment]:
+        return [record for record, table in zip(self.records, self.settings.experiment, strict=True) if table.use == use]
+
+    def method(self, name: str | None = None, **changed: object) -> Method:
+        """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of its table."""
+        with _named(self.name):
+            return method_of(name or self.settings.method, self.settings, self.controller, self.folder, **changed)
+
+    def run(self, progress: Progress | None = None, method: Method | None = None) -> Estimate:
+        """Identify: the study's own method, or another, on its records."""
+        chosen = self.method() if method is None else method
+        with _named(self.name):
+            estimate = identify(self.model, self.experiments, chosen, self.validation or None, progress)
+        table = self.settings.controller
+        notes = (
+            (*estimate.notes, ASSUMED) if table is not None and table.assumed and self._simulates(chosen) else estimate.notes
+        )
+        described = self.settings.model_dump(exclude_unset=True, mode="json")
+        return replace(estimate, notes=notes, provenance={**estimate.provenance, "study": described})
+
+    def output(self, key: str) -> Path | None:
+        """Where the study wants a file: "result" or "robot"."""
+        text = getattr(self.settings.output, key)
+        return None if text is None else resolved(text, self.folder, f"{self.name}: output.{key}")
+
+    @staticmethod
+    def _simulates(method: Method) -> bool:
+        return getattr(method, "controller", None) is not None
+
+
+def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study:
+    """The study that a TOML file describes, changed by texts "key=value" as those of `didim identify --set`."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"load_study takes a path, found {shortened(path)}.")
+    file = Path(path)
+    if "\0" in str(file):
+        raise InputError(f"{shortened(str(file))} is no path.")
+    return Study(read_study(file, settings), file.parent, file.name)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Put the study's name before an error that does not tell it."""
+    try:
+        yield
+    except InputError as problem:
+        if str(problem).startswith(f"{name}: "):
+            raise
+        raise InputError(f"{name}: {problem}") from problem
