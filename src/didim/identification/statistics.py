@@ -65,12 +65,10 @@ def statistics(
         printed = variance * solution.inverse + np.diag(hidden)
         gain = solution.inverse if jacobian is None else _gain(system, solution, jacobian)
         corrected = gain @ middle @ gain.T + np.diag(hidden)
-    norms = np.linalg.norm(system.W, axis=0)
     return Statistics(
         printed,
         corrected,
-        _condition(system.W),
-        _condition(system.W / np.where(norms > 0, norms, 1.0)),
+        *conditions(system.W),
         coloured,
         rho.size,
         freedom,
@@ -88,6 +86,12 @@ def _gain(system: LinearSystem, solution: Solution, jacobian: Array) -> Array:
     if not np.linalg.cond(full) < _BLIND:
         return solution.inverse
     return np.asarray(np.linalg.solve(full, inverse) * np.outer(scale, scale))
+
+
+def conditions(W: Array) -> tuple[float, float]:
+    """Condition number of W as it is, and with columns of equal length."""
+    norms = np.linalg.norm(W, axis=0)
+    return _condition(W), _condition(W / np.where(norms > 0, norms, 1.0))
 
 
 def _condition(W: Array) -> float:

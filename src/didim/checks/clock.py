@@ -1,0 +1,61 @@
+"""Checks of a record's clock: jitter, gaps, repeated samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from didim.checks.finding import Finding, graded
+from didim.checks.subject import Subject
+from didim.signals.resample import GAP, REPEATED, is_regular, period_of
+
+LOST = 0.1
+"""Share of a record that gaps may take before it fails."""
+
+
+def sampling(subject: Subject) -> Iterator[Finding]:
+    """Regular, or jittering."""
+    t = np.asarray(subject.record.t)
+    step, period = np.diff(t), period_of(t)
+    length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
+    if is_regular(t):
+        yield Finding("sampling", "pass", f"regular: {length}")
+        return
+    spread = float(np.std(step[step < GAP * period])) / period
+    yield Finding(
+        "sampling",
+        "warn",
+        f"the times jitter by {100 * spread:.2g} %: {length}, steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms",
+        "didim resamples on the logged time; better log the controller's own clock than that of the computer beside it.",
+    )
+
+
+def gaps(subject: Subject) -> Iterator[Finding]:
+    """Stretches without samples."""
+    t = np.asarray(subject.record.t)
+    step, period = np.diff(t), period_of(t)
+    wide = np.flatnonzero(step > GAP * period)
+    if not wide.size:
+        yield Finding("gaps", "pass", "none")
+        return
+    longest, lost = wide[step[wide].argmax()], float(step[wide].sum()) / float(t[-1] - t[0])
+    yield Finding(
+        "gaps",
+        graded(lost, 0.0, LOST),
+        f"{wide.size} gaps, {100 * lost:.2g} % of the time; the longest, {step[longest]:.3g} s, is at t = {t[longest]:.6g} s",
+        "cut the record there: two [[experiment]] tables with `between`.",
+    )
+
+
+def repeats(subject: Subject) -> Iterator[Finding]:
+    """Samples that repeat the one before: a log that is faster than what it logs."""
+    still = np.all(np.diff(np.asarray(subject.record.tau), axis=0) == 0, axis=1)
+    share = float(still.mean())
+    if share > REPEATED:
+        yield Finding(
+            "repeats",
+            "warn",
+            f"{100 * share:.0f} % of the torque samples repeat the one before",
+            f"the torque is measured at about {subject.rate * (1 - share):.3g} Hz only; decimate to below that rate.",
+        )

@@ -1,0 +1,71 @@
+"""`diagnose`: all checks, in the order in which a person would mend what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from didim.checks.clock import gaps, repeats, sampling
+from didim.checks.excitation import decimation, excitation, rough_parameters
+from didim.checks.finding import Finding
+from didim.checks.loop import known, lag, stability
+from didim.checks.signals import movement, position_units, rest, saturation
+from didim.checks.subject import CUTOFF, Subject
+from didim.checks.torque import torque_sign, torque_size
+from didim.control.law import Controller
+from didim.dynamics.model import DynamicModel
+from didim.results.prediction import check_joints
+from didim.signals.experiment import Experiment
+
+_EACH: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    sampling,
+    gaps,
+    repeats,
+    movement,
+    rest,
+    saturation,
+    position_units,
+    torque_sign,
+    torque_size,
+    lag,
+)
+
+
+def diagnose(
+    model: DynamicModel,
+    experiments: Sequence[Experiment],
+    controller: Controller | None = None,
+    *,
+    assumed: bool = False,
+    decimated: int = 1,
+    cutoff: float | None = CUTOFF,
+) -> tuple[Finding, ...]:
+    """Look at records and loop before any number is believed.
+
+    Parameters
+    ----------
+    model
+        The dynamic model that is to be identified.
+    experiments
+        The records.
+    controller
+        The loop, as well as it is known; None: unknown.
+    assumed
+        Whether the loop is a guess.
+    decimated
+        The factor by which records will be decimated.
+    cutoff
+        Hz, of the filter of measured positions.
+    """
+    for experiment in experiments:
+        check_joints(model, experiment)
+    subjects = [Subject(model, experiment, controller, cutoff) for experiment in experiments]
+    findings: list[Finding] = []
+    for subject in subjects:
+        found = [each for check in _EACH for each in check(subject)]
+        found += decimation(subject, decimated)
+        findings += [replace(each, experiment=subject.record.name) for each in found]
+    findings += excitation(subjects)
+    findings += known(subjects[0], assumed)
+    findings += stability(subjects[0], rough_parameters(subjects))
+    return tuple(findings)

@@ -1,0 +1,33 @@
+"""`Finding`: what one check saw, how bad it is, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LEVELS = ("pass", "warn", "fail")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a diagnosis."""
+
+    check: str
+    """What was looked at."""
+    level: str
+    """"pass", "warn" (look at it) or "fail" (mend it first)."""
+    found: str
+    """What was seen, with figures."""
+    remedy: str = ""
+    """What to do; empty where nothing is needed."""
+    experiment: str = ""
+    """Which record; empty for all of them."""
+
+    def __str__(self) -> str:
+        where = f"{self.experiment}: " if self.experiment else ""
+        lines = [f"{self.level:<5} {self.check:<12} {where}{self.found}"]
+        return "\n".join(lines + ([f"{'':<18} -> {self.remedy}"] if self.remedy else []))
+
+
+def graded(value: float, warn: float, fail: float = float("inf")) -> str:
+    """The level of a figure that should be small."""
+    return "fail" if value > fail else ("warn" if value > warn else "pass")

@@ -1,0 +1,98 @@
+"""`Subject`: one record, with what the checks need of it computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.dynamics.model import DynamicModel
+from didim.identification.record import joint_label
+from didim.signals.experiment import Experiment
+from didim.signals.filters import reach
+from didim.signals.resample import period_of, regular
+from didim.signals.states import States, measured_states, reference_states
+
+Array = NDArray[np.float64]
+
+CUTOFF = 20.0
+"""Hz, of the filter of measured positions where a study names none."""
+
+POWER = 0.99
+"""Share of the velocity's power that lies below `Subject.band`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A record, the robot and the loop that it belongs to."""
+
+    model: DynamicModel
+    record: Experiment
+    controller: Controller | None
+    cutoff: float | None = CUTOFF
+
+    @cached_property
+    def even(self) -> Experiment:
+        """The record on a regular clock."""
+        return regular(self.record)
+
+    @property
+    def rate(self) -> float:
+        """Hz."""
+        return 1.0 / period_of(np.asarray(self.even.t))
+
+    @cached_property
+    def _cutoff(self) -> float | None:
+        """Hz, or None where the record is too slow or too short for the filter."""
+        least = None if self.cutoff is None else min(self.cutoff, 0.4 * self.rate)
+        return least if least is not None and np.size(self.even.t) > max(50, 2 * self.rate / least) else None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the motion is measured, not that of the reference."""
+        return self.record.q is not None
+
+    @cached_property
+    def states(self) -> States | None:
+        """The measured motion, else that of the reference, else nothing."""
+        if self.is_measured:
+            return measured_states(self.even, self._cutoff)
+        return None if self.record.q_ref is None else reference_states(self.even)
+
+    @cached_property
+    def inner(self) -> slice:
+        """Samples that filtering does not spoil."""
+        edge = 2 * max(1, reach(self.rate, self._cutoff)) if self.is_measured else 0
+        count = np.size(self.even.t)
+        return slice(edge, count - edge) if count > 4 * edge else slice(0, count)
+
+    @cached_property
+    def speeds(self) -> Array | None:
+        """|dq| (K, n) at those samples."""
+        return None if self.states is None else np.abs(self.states.dq[self.inner])
+
+    @cached_property
+    def band(self) -> float:
+        """Hz below which nearly all of the velocity lies, over all joints; 0 where nothing moves or is known."""
+        if self.states is None:
+            return 0.0
+        dq = self.states.dq[self.inner] - self.states.dq[self.inner].mean(axis=0)
+        spread = dq.std(axis=0)
+        if not np.any(spread > 0):
+            return 0.0
+        power = np.sum(np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1)
+        share = np.cumsum(power) / power.sum()
+        return float(np.searchsorted(share, POWER) * self.rate / dq.shape[0])
+
+    def label(self, j: int | np.integer[Any]) -> str:
+        """How to call joint j."""
+        return joint_label(self.model, int(j))
+
+    def listed(self, chosen: Iterable[int | np.integer[Any]]) -> str:
+        """Some joints by name."""
+        return ", ".join(map(self.label, chosen))

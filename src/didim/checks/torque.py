@@ -1,0 +1,92 @@
+"""Checks of the torque against the motion: its sign, and its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.checks.finding import Finding
+from didim.checks.subject import Subject
+from didim.signals.states import States
+
+Array = NDArray[np.float64]
+
+MOST = 4000
+"""Samples that the checks look at, at most."""
+
+OPPOSES = -0.05
+"""Share of a joint's torque by which fitted friction may drive it, before its sign is doubted."""
+
+FAR_OFF = 5.0
+"""Ratio of measured to described torque beyond which units are doubted."""
+
+
+def _thinned(subject: Subject) -> tuple[States, Array] | None:
+    """Motion and torque at some thousand samples; nothing where there is no motion."""
+    if subject.states is None:
+        return None
+    count = np.size(subject.even.t)
+    chosen = np.arange(count)[subject.inner][:: max(1, count // MOST)]
+    states = subject.states
+    return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(subject.even.tau)[chosen]
+
+
+def torque_sign(subject: Subject) -> Iterator[Finding]:
+    """A torque that opposes the motion: each joint's equations are fitted alone, and friction must take energy out."""
+    if (found := _thinned(subject)) is None:
+        return
+    states, tau = found
+    base = subject.model.base
+    W = base.regressor(states.q, states.dq, states.ddq)
+    against = []
+    for j in range(tau.shape[1]):
+        stems = [f"{stem}{j + 1}" for stem in ("Fv", "Fvp", "Fvn", "Fc", "Fcp", "Fcn")]
+        columns = [k for k, name in enumerate(base.parameter_names) if name in stems]
+        used = np.flatnonzero(np.abs(W[:, j]).max(axis=0) > 0)
+        if not columns or np.ptp(tau[:, j]) == 0 or np.ptp(states.q[:, j]) == 0:
+            continue
+        size = np.linalg.norm(W[:, j, used], axis=0)
+        values = np.linalg.lstsq(W[:, j, used] / size, tau[:, j], rcond=1e-6)[0] / size
+        friction = W[:, j][:, columns] @ np.array([dict(zip(used, values, strict=True)).get(k, 0.0) for k in columns])
+        speed = np.linalg.norm(states.dq[:, j])
+        if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(tau[:, j] - tau[:, j].mean()):
+            against.append(j)
+    if against:
+        yield Finding(
+            "torque sign",
+            "fail" if subject.is_measured else "warn",
+            f"the torque opposes the motion: friction would drive {subject.listed(against)}",
+            "its sign is turned around: give its unit as -1.0, as in units = { tau = [1.0, -1.0] }; or columns are mixed up.",
+        )
+    else:
+        yield Finding("torque sign", "pass", "friction takes energy out of every joint")
+
+
+def torque_size(subject: Subject) -> Iterator[Finding]:
+    """A torque far from what the description or the limits make likely: amperes, or the motors' side."""
+    tau = np.asarray(subject.record.tau)
+    largest, limits = np.abs(tau).max(axis=0), subject.model.robot.torque_limits
+    hint = "amperes, or torques of the motors? units = { tau = <N.m per A> }, or gear."
+    over = np.flatnonzero(largest > 1.5 * limits)
+    if over.size:
+        j = int(over[0])
+        yield Finding(
+            "torque size", "warn", f"{subject.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N", hint
+        )
+        return
+    found, phi = _thinned(subject), subject.model.nominal
+    if found is None or not np.isfinite(phi).all():
+        yield Finding("torque size", "pass", "not judged: the description gives no values to compare with")
+        return
+    states, some = found
+    expected = subject.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
+    rms, right = np.sqrt(np.mean(some**2, axis=0)), np.sqrt(np.mean(expected**2, axis=0))
+    ratio = rms / np.where(right > 0, right, 1.0)
+    odd = np.flatnonzero((right > 0) & ((ratio > FAR_OFF) | (ratio < 1 / FAR_OFF)))
+    if odd.size:
+        told = ", ".join(f"{subject.label(j)} {ratio[j]:.2g}" for j in odd)
+        yield Finding("torque size", "warn", f"torque over what the description makes likely: {told}", hint)
+    else:
+        yield Finding("torque size", "pass", f"{ratio.min():.2g} to {ratio.max():.2g} times what the description makes likely")
