@@ -22,7 +22,6 @@ _EACH: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     gaps,
     repeats,
     movement,
-    rest,
     saturation,
     position_units,
     torque_sign,
@@ -38,6 +37,7 @@ def diagnose(
     *,
     assumed: bool = False,
     decimated: int = 1,
+    rest_handled: str = "",
     cutoff: float | None = CUTOFF,
 ) -> tuple[Finding, ...]:
     """Look at records and loop before any number is believed.
@@ -54,6 +54,8 @@ def diagnose(
         Whether the loop is a guess.
     decimated
         The factor by which records will be decimated.
+    rest_handled
+        What the method does about joints at rest; empty: nothing.
     cutoff
         Hz, of the filter of measured positions.
     """
@@ -63,7 +65,7 @@ def diagnose(
     findings: list[Finding] = []
     for subject in subjects:
         found = [each for check in _EACH for each in check(subject)]
-        found += decimation(subject, decimated)
+        found += [*rest(subject, rest_handled), *decimation(subject, decimated)]
         findings += [replace(each, experiment=subject.record.name) for each in found]
     findings += excitation(subjects)
     findings += known(subjects[0], assumed)

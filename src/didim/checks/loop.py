@@ -29,9 +29,9 @@ def lag(subject: Subject) -> Iterator[Finding]:
     except InputError:  # nothing moves, or the two do not overlap: other checks say so
         return
     text = (
-        f"{1e3 * found.seconds:.3g} ms beyond the loop's own {1e3 * own.max():.3g} ms"
+        f"{1e3 * found.seconds:.2f} ms beyond the loop's own {1e3 * own.max():.2f} ms"
         if controller is not None
-        else (f"{1e3 * found.seconds:.3g} ms, loop and clocks together")
+        else (f"{1e3 * found.seconds:.2f} ms, loop and clocks together")
     )
     misfit = f"; the motion misses its reference by {100 * found.misfit_before:.2g} % of its range"
     late = abs(found.seconds) > 2.0 / subject.rate + 0.1 * own.max() and found.misfit < 0.9 * found.misfit_before

@@ -13,7 +13,7 @@ from didim.signals.states import STILL, still_joints
 SMALL = {"revolute": 0.05, "prismatic": 0.01}
 """Range of motion, rad or m, below which little can be seen."""
 
-RESTING, MUCH_REST = 0.02, 0.3
+RESTING, MUCH_REST = 0.01, 0.05
 """Share of its top speed below which a joint rests; share of the time that it may."""
 
 RUN = 5
@@ -47,7 +47,7 @@ def movement(subject: Subject) -> Iterator[Finding]:
         yield Finding("movement", "pass", f"every joint moves, the least by {np.ptp(q, axis=0).min():.3g} rad or m")
 
 
-def rest(subject: Subject) -> Iterator[Finding]:
+def rest(subject: Subject, handled: str) -> Iterator[Finding]:
     """Joints that stand for a large part of the record, where Coulomb friction is not known."""
     if subject.speeds is None:
         return
@@ -58,10 +58,13 @@ def rest(subject: Subject) -> Iterator[Finding]:
         yield Finding("rest", "pass", f"every joint moves for at least {100 * (1 - share.max(initial=0.0)):.0f} % of the time")
         return
     told = ", ".join(f"{subject.label(j)} {100 * share[j]:.0f} %" for j in much)
+    if handled:
+        yield Finding("rest", "pass", f"at rest for some of the time: {told}; {handled}")
+        return
     yield Finding(
         "rest",
         "warn",
-        f"at rest for much of the time: {told}",
+        f"at rest for some of the time: {told}",
         f"friction at rest is not known; leave these equations out with rest_velocity (about {0.05 * top[much].max():.2g}).",
     )
 

@@ -33,7 +33,7 @@ class PD(Controller):
             if name in more:
                 raise InputError(f"PD.parallel is given by Kp and Kd; leave {name} out.")
         try:
-            ratio = np.asarray(Kp, dtype=float) / np.asarray(Kd, dtype=float)
+            ratio = np.asarray(np.asarray(Kp, dtype=float) / np.asarray(Kd, dtype=float)).tolist()
         except ValueError:
             raise InputError("PD.parallel: Kp and Kd must have as many numbers as there are joints.") from None
         settings: dict[str, Any] = {"kp": ratio, "kv": Kd, "velocity_reference": 1.0, **more}

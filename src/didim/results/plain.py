@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -122,3 +123,14 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
             )
         )
     return tuple(found)
+
+
+def finite(value: Any) -> Any:
+    """JSON has null for what is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 import zipfile
 from os import PathLike
 from pathlib import Path
@@ -19,6 +18,7 @@ from didim.output import free, write
 from didim.results.estimate import Estimate
 from didim.results.plain import (
     controller_of,
+    finite,
     history_arrays,
     history_of,
     model_of,
@@ -87,17 +87,6 @@ def _named(path: str | PathLike[str]) -> Path:
     return file
 
 
-def _finite(value: Any) -> Any:
-    """JSON has null for what is not finite."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return value
-
-
 def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
     recipe, selection = estimate.recipe, estimate.recipe.selection
     content = {
@@ -144,7 +133,7 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
         "provenance": dict(estimate.provenance),
         "model": plain_model(estimate.model),
     }
-    return _finite(content)
+    return finite(content)
 
 
 def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:

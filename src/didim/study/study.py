@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from didim.checks.diagnose import diagnose
+from didim.checks.finding import Finding
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.identify import Method, identify
+from didim.identification.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.signals.experiment import Experiment
 from didim.study.loops import controller_of, load_named_robot, method_of
@@ -99,6 +102,23 @@ class Study:
         described = self.settings.model_dump(exclude_unset=True, mode="json")
         return replace(estimate, notes=notes, provenance={**estimate.provenance, "study": described})
 
+    def check(self) -> tuple[Finding, ...]:
+        """Look at records, loop and settings before any number is believed."""
+        records = [*self.records]
+        extra: tuple[Finding, ...] = ()
+        settings: dict[str, Any] = {}
+        try:
+            method: Any = self.method()
+            settings = {"decimated": method.decimation, "rest_handled": _at_rest(method)}
+        except InputError as problem:
+            extra = (Finding("method", "fail", str(problem)),)
+        if "cutoff" in self.settings.idim.model_fields_set:
+            settings["cutoff"] = self.settings.idim.cutoff
+        table = self.settings.controller
+        assumed = bool(table is not None and table.assumed)
+        with _named(self.name):
+            return (*diagnose(self.model, records, self.controller, assumed=assumed, **settings), *extra)
+
     def output(self, key: str) -> Path | None:
         """Where the study wants a file: "result" or "robot"."""
         text = getattr(self.settings.output, key)
@@ -117,6 +137,13 @@ def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study
     if "\0" in str(file):
         raise InputError(f"{shortened(str(file))} is no path.")
     return Study(read_study(file, settings), file.parent, file.name)
+
+
+def _at_rest(method: Any) -> str:
+    """What a method does about joints at rest, whose friction is not known; empty: nothing."""
+    if method.rest_velocity is not None:
+        return "rest_velocity leaves these equations out"
+    return "" if isinstance(method, IDIM) else "the simulation knows what sticks"
 
 
 @contextmanager

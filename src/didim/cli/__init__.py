@@ -1,0 +1,5 @@
+"""What a person types: the command `didim`."""
+
+from didim.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,151 @@
+"""What `--json` prints, as schemas: `didim schema identify` and its like publish them. Numbers that are not finite are null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Number = float | None
+
+
+class Answer(BaseModel):
+    """One JSON object."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class ValidationAnswer(Answer):
+    """How well the model predicts a record that it was not fitted to."""
+
+    experiment: str
+    residual: Number
+    residual_by_joint: list[Number]
+    rows: int
+
+
+class IdentifyAnswer(Answer):
+    """The result of `didim identify`."""
+
+    robot: str
+    method: str
+    status: str = Field(json_schema_extra={"enum": ["converged", "stopped", "diverged", "unexcited"]})
+    message: str
+    names: list[str]
+    """Base parameters."""
+    values: list[Number]
+    """SI units."""
+    sigma: list[Number]
+    """Standard deviations as printed, eq. 16-18."""
+    relative_sigma: list[Number]
+    """Percent, eq. 19."""
+    interval: list[list[Number]]
+    """95 %, corrected for the colour of the residuals."""
+    residual: Number
+    """||Y - W chi|| / ||Y||, a fraction."""
+    residual_by_joint: list[Number]
+    validation: list[ValidationAnswer]
+    iterations: int
+    controller: dict[str, Any] | None
+    """The final simulated loop; null where none was simulated."""
+    gains: dict[str, list[Number]]
+    """Estimated gains: value and sigma."""
+    notes: list[str]
+    files: list[str]
+    """What was written."""
+
+
+class FindingAnswer(Answer):
+    """One finding of `didim check`."""
+
+    check: str
+    level: str = Field(json_schema_extra={"enum": ["pass", "warn", "fail"]})
+    experiment: str
+    found: str
+    remedy: str
+
+
+class CheckAnswer(Answer):
+    """The result of `didim check`."""
+
+    passed: bool
+    findings: list[FindingAnswer]
+
+
+class MethodAnswer(Answer):
+    """One method of `didim compare`."""
+
+    label: str
+    status: str
+    """Of the identification, or "not run"."""
+    message: str
+    names: list[str]
+    values: list[Number]
+    sigma: list[Number]
+    """Corrected for the colour of the residuals."""
+    residual: Number
+    residual_by_joint: list[Number]
+    validation: list[ValidationAnswer]
+    seconds: float
+
+
+class DisagreementAnswer(Answer):
+    """A parameter in which two methods differ beyond their uncertainty."""
+
+    name: str
+    between: list[str]
+    sigmas: float
+
+
+class CompareAnswer(Answer):
+    """The result of `didim compare`."""
+
+    robot: str
+    methods: list[MethodAnswer]
+    disagreements: list[DisagreementAnswer]
+
+
+class MotionAnswer(Answer):
+    """One record of `didim simulate`."""
+
+    experiment: str
+    file: str
+    completed: bool
+    message: str
+    samples: int
+
+
+class SimulateAnswer(Answer):
+    """The result of `didim simulate`."""
+
+    robot: str
+    motions: list[MotionAnswer]
+
+
+class ParameterAnswer(Answer):
+    """One base parameter."""
+
+    name: str
+    formula: str
+    nominal: Number
+
+
+class BaseAnswer(Answer):
+    """The result of `didim base`."""
+
+    robot: str
+    parameters: list[ParameterAnswer]
+
+
+SCHEMAS: dict[str, type[Answer]] = {
+    "identify": IdentifyAnswer,
+    "check": CheckAnswer,
+    "compare": CompareAnswer,
+    "simulate": SimulateAnswer,
+    "base": BaseAnswer,
+}
+
+
+def printed(answer: Answer) -> str:
+    """The object as text."""
+    return answer.model_dump_json(indent=2)

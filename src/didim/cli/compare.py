@@ -1,0 +1,53 @@
+"""`didim compare`: IDIM, DIDIM and refined DIDIM in one table."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+
+from didim.cli.answers import CompareAnswer, DisagreementAnswer, MethodAnswer, printed
+from didim.cli.identify import validations
+from didim.cli.progress import Report, progress
+from didim.results.plain import finite
+from didim.study import load_study
+from didim.study.compare import Comparison, Run, compare
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table; status 1 if a method did not converge."""
+    study = load_study(options.study, options.set)
+    with ExitStack() as bars:
+
+        def bar(label: str) -> Report | None:
+            bars.close()
+            return bars.enter_context(progress(f"{label} of {study.model.robot.name}"))
+
+        found = compare(study, bar)
+    print(printed(_answer(study.model.robot.name, found)) if options.json else found.text())
+    return 0 if found.converged else 1
+
+
+def _answer(robot: str, found: Comparison) -> CompareAnswer:
+    apart = [DisagreementAnswer(name=each.name, between=list(each.between), sigmas=each.sigmas) for each in found.disagreements]
+    return CompareAnswer(robot=robot, methods=[_method(each) for each in found.runs], disagreements=apart)
+
+
+def _method(run: Run) -> MethodAnswer:
+    estimate = run.estimate
+    if estimate is None:
+        empty: dict[str, list[float | None]] = {"values": [], "sigma": [], "residual_by_joint": []}
+        return MethodAnswer(
+            label=run.label, status="not run", message=run.reason, names=[], residual=None, validation=[], seconds=0.0, **empty
+        )
+    return MethodAnswer(
+        label=run.label,
+        status=estimate.status,
+        message=estimate.message,
+        names=list(estimate.names),
+        values=finite(estimate.values.tolist()),
+        sigma=finite(estimate.corrected_sigma.tolist()),
+        residual=finite(estimate.residual),
+        residual_by_joint=finite(estimate.residual_by_joint.tolist()),
+        validation=validations(estimate),
+        seconds=run.seconds,
+    )

@@ -1,0 +1,29 @@
+"""`didim demo`: IDIM and DIDIM on a virtual SCARA."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from didim.cli.progress import progress
+from didim.demo import demo
+from didim.errors import InputError
+from didim.report.files import check_free, write_picture
+from didim.report.pictures import new_axes, torques
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table, draw the torques."""
+    file = check_free(Path(options.picture), options.force)
+    with progress("identifying a virtual SCARA"):
+        shown = demo()
+    print(shown.text())
+    try:
+        axes = new_axes(2, 1)
+    except InputError as problem:
+        print(f"No picture: {problem}")
+    else:
+        for j in range(2):
+            torques(shown.didim, shown.runs.usual, j, axes[j, 0], between=(10.0, 40.0))
+        print(f"\nMeasured, estimated and residual torques: {write_picture(axes[0, 0], file)}")
+    return 0 if shown.didim.status == shown.idim.status == "converged" else 1

@@ -1,0 +1,35 @@
+"""`didim export`: an identified model as a robot file or as code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from didim.cli.init import INSTEAD
+from didim.errors import InputError
+from didim.export import inverse_dynamics_code
+from didim.output import free, write
+from didim.results import load_estimate
+
+_CODE = {".py": "python", ".c": "c"}
+_ROBOT = (".urdf", ".toml")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file that the ending of its name asks for; status 1 if the identification had not converged."""
+    file = Path(options.out)
+    kind = file.suffix.lower()
+    if kind not in (*_CODE, *_ROBOT):
+        raise InputError(f"{file}: must end in {', '.join((*_ROBOT, *_CODE))}.")
+    free(file, options.force, INSTEAD)
+    estimate = load_estimate(options.result)
+    if kind in _ROBOT:
+        estimate.to_robot(file, overwrite=options.force)
+    else:
+        write({file: inverse_dynamics_code(estimate, _CODE[kind]).encode()}, options.force, INSTEAD)
+    print(f"Written: {file}")
+    if estimate.status != "converged":
+        print(f"didim: warning: the identification ended {estimate.status!r}: {estimate.message}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,86 @@
+"""`didim identify`: what a study asks for."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from didim.cli.answers import IdentifyAnswer, ValidationAnswer, printed
+from didim.cli.init import INSTEAD
+from didim.cli.progress import progress
+from didim.errors import InputError
+from didim.output import free
+from didim.results.estimate import Estimate
+from didim.results.plain import finite, plain_controller
+from didim.study import Study, load_study
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the summary, write what was asked for; status 1 if it did not converge."""
+    study = load_study(options.study, options.set)
+    result = _free(options.out, study, "result", (".json",), options.force)
+    robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
+    with progress(f"identifying {study.model.robot.name}") as report:
+        estimate = study.run(report)
+    files: list[str] = []
+    if result is not None:
+        estimate.save(result, overwrite=options.force)
+        files += [str(result), str(result.with_suffix(".npz"))]
+    if robot is not None:
+        estimate.to_robot(robot, overwrite=options.force)
+        files.append(str(robot))
+    if options.json:
+        print(printed(answer(estimate, files)))
+    else:
+        print(estimate.summary())
+        print(*(f"\nWritten: {', '.join(files)}" for _ in files[:1]), sep="", end="\n" if files else "")
+    return 0 if estimate.status == "converged" else 1
+
+
+def _free(given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool) -> Path | None:
+    """The file that an option or the study names, refused before any work if it cannot be written."""
+    path = Path(given) if given is not None else study.output(key)
+    if path is None:
+        return None
+    if path.suffix.lower() not in endings:
+        raise InputError(f"{path}: must end in {' or '.join(endings)}.")
+    free(path, force, INSTEAD)
+    if key == "result":
+        free(path.with_suffix(".npz"), force, INSTEAD)
+    return path
+
+
+def validations(estimate: Estimate) -> list[ValidationAnswer]:
+    """How well an estimate predicts other records."""
+    return [
+        ValidationAnswer(
+            experiment=each.experiment,
+            residual=finite(each.residual),
+            residual_by_joint=finite(each.residual_by_joint.tolist()),
+            rows=each.rows,
+        )
+        for each in estimate.validation
+    ]
+
+
+def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
+    """An estimate as the JSON object of the command."""
+    return IdentifyAnswer(
+        robot=estimate.model.robot.name,
+        method=estimate.method,
+        status=estimate.status,
+        message=estimate.message,
+        names=list(estimate.names),
+        values=finite(estimate.values.tolist()),
+        sigma=finite(estimate.sigma.tolist()),
+        relative_sigma=finite(estimate.relative_sigma.tolist()),
+        interval=finite(estimate.interval().tolist()),
+        residual=finite(estimate.residual),
+        residual_by_joint=finite(estimate.residual_by_joint.tolist()),
+        validation=validations(estimate),
+        iterations=estimate.iterations,
+        controller=finite(plain_controller(estimate.controller)),
+        gains=finite({name: list(pair) for name, pair in estimate.gains.items()}),
+        notes=list(estimate.notes),
+        files=files,
+    )

@@ -1,0 +1,49 @@
+"""`didim init`: a commented study that runs as it is."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from didim.cli.progress import progress
+from didim.dynamics import DynamicModel
+from didim.errors import InputError
+from didim.output import free, write
+from didim.robot import load_robot, shipped_robots
+from didim.signals.tables import read_table
+from didim.study.template import data_template, virtual_template
+
+INSTEAD = "give another name, or --force"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the study, and a virtual record where no log was given."""
+    study = Path(options.study)
+    if study.suffix != ".toml":
+        raise InputError(f"{study}: a study is written as .toml.")
+    free(study, options.force, INSTEAD)
+    model = DynamicModel(load_robot(options.robot))
+    robot = options.robot if options.robot in shipped_robots() else _seen_from(study, options.robot)
+    if options.data is None:
+        free(study.with_name(f"{study.stem}-record.csv"), options.force, INSTEAD)
+        with progress("recording a virtual robot"):
+            template = virtual_template(study, robot, model)
+    else:
+        table = read_table(options.data)
+        template = data_template(study, robot, model, _seen_from(study, options.data), table)
+    write(template.files, options.force, INSTEAD)
+    print(f"Written: {', '.join(str(file) for file in template.files)}")
+    if template.missing:
+        print(f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do not tell.")
+    print(f"Next: didim check {study}, then didim identify {study}")
+    return 1 if template.missing else 0
+
+
+def _seen_from(study: Path, file: str) -> str:
+    """A path as the study must write it."""
+    try:
+        relative = os.path.relpath(Path(file).resolve(), study.resolve().parent)
+    except ValueError:  # another drive
+        return Path(file).resolve().as_posix()
+    return Path(relative).as_posix()

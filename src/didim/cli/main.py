@@ -1,0 +1,67 @@
+"""The command `didim`. An error is one line on standard error; status 0: done, 1: not converged or failed, 2: bad input."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from didim.cli.parser import make_parser
+from didim.errors import InfeasibleError, InputError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    options = make_parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    _announce_compiling()
+    try:
+        with warnings.catch_warnings():
+            if not options.debug:
+                warnings.showwarning = _one_line
+            status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        return _refused(options, "stopped on request", 1)
+    except InfeasibleError as problem:
+        return _refused(options, str(problem), 1)
+    except (InputError, OSError) as problem:
+        return _refused(options, str(problem), 2)
+    except MemoryError:
+        return _refused(options, "there is not enough memory; use a part of the record (between), or decimate more", 2)
+    except Exception as problem:  # a fault of ours: a person still gets one line, and --debug the rest
+        told = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        return _refused(options, f"internal error, please report it with the output of --debug: {told}", 2)
+
+
+def _refused(options: Any, message: str, status: int) -> int:
+    """Say what is wrong on one line."""
+    if options.debug:
+        traceback.print_exc()
+    print(f"didim: error: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _one_line(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """A warning as a person wants to read it."""
+    del category
+    print(f"didim: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _announce_compiling() -> None:
+    """Show the log of the first compile, which takes seconds, to a person at a terminal."""
+    logger = logging.getLogger("didim")
+    if not logger.handlers and sys.stderr.isatty():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("didim: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)

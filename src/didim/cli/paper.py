@@ -1,0 +1,32 @@
+"""`didim paper`: the paper's experiments on a virtual SCARA."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from didim.errors import InputError
+from didim.paper.claims import claims
+from didim.paper.experiments import PaperExperiments
+from didim.paper.figures import draw, figure_files
+from didim.paper.tables import TABLES, table
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the tables and claims, draw the figures."""
+    if options.table is not None and options.table not in TABLES:
+        raise InputError(f"The paper has Tables 1 to 9, not {options.table}.")
+    if options.seed < 0:
+        raise InputError(f"--seed must not be negative, found {options.seed}.")
+    folder = options.figures or (None if options.table else "didim-paper")
+    files = {} if folder is None else figure_files(Path(folder), options.force)
+    runs = PaperExperiments(options.seed)
+    for number in TABLES if options.table is None else (options.table,):
+        print(table(runs, number), end="\n\n", flush=True)
+    if options.table is None:
+        print("What the paper claims, and what holds on this virtual robot:")
+        for claim in claims(runs):
+            print(claim, flush=True)
+    for number, file in files.items():
+        print(f"Figure {number}: {draw(runs, number, file)}", flush=True)
+    return 0

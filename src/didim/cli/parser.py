@@ -1,0 +1,251 @@
+"""The commands, their options and their help. Nothing heavy is imported here: `didim --help` must be quick."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NoReturn
+
+from didim import __version__
+
+_SET = "change a key of the study: dotted path=value, as in didim.refine=true or experiment.0.use=validate; repeatable"
+_SHELLS = ("bash", "zsh", "tcsh")
+ANSWERS = ("study", "identify", "check", "compare", "simulate", "base")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one line as well."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and stop with status 2."""
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def _command(name: str) -> Callable[[argparse.Namespace], int]:
+    """The function `run` of a module of didim.cli, imported when it is called."""
+
+    def run(options: argparse.Namespace) -> int:
+        status: int = import_module(f"didim.cli.{name}").run(options)
+        return status
+
+    return run
+
+
+class _Commands:
+    """Adds commands with the options that all have."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._all = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+        self._common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
+        self._common.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+    def add(self, name: str, about: str, examples: str, description: str = "") -> argparse.ArgumentParser:
+        """One command; `examples` stand below its help."""
+        sentence = f"{about[0].upper()}{about[1:]}."
+        command: argparse.ArgumentParser = self._all.add_parser(
+            name,
+            parents=[self._common],
+            help=about,
+            description=f"{sentence} {description}".strip(),
+            epilog="examples:\n" + "\n".join(f"  {line.strip()}" for line in examples.splitlines() if line.strip()),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(run=_command(name))
+        return command
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = _Parser(
+        prog="didim",
+        description="Identify the dynamics of a robot from its joint torques.",
+        epilog="start with: didim demo, or didim init --robot arm.urdf --data run.csv",
+    )
+    parser.add_argument("--version", action="version", version=f"didim {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = _Commands(parser)
+    _add_init(commands)
+    _add_check(commands)
+    _add_identify(commands)
+    _add_compare(commands)
+    _add_simulate(commands)
+    _add_export(commands)
+    _add_base(commands)
+    _add_demo(commands)
+    _add_paper(commands)
+    _add_schema(commands)
+    _add_completion(commands)
+    return parser
+
+
+def _files(argument: Any) -> None:
+    """Let shell completion offer files."""
+    argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
+
+
+def _study(command: argparse.ArgumentParser) -> None:
+    _files(command.add_argument("study", metavar="FILE", help="the study, a .toml file; didim init writes one"))
+    command.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
+
+
+def _json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="one JSON object on standard output, and nothing else there")
+
+
+def _force(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--force", action="store_true", help="write over existing files")
+
+
+def _add_init(commands: _Commands) -> None:
+    init = commands.add(
+        "init",
+        "write a commented study that runs as it is",
+        """didim init
+        didim init arm.toml --robot arm.urdf
+        didim init arm.toml --robot arm.urdf --data run.csv""",
+        "Without --data it comes with a virtual record of the robot; with it, the columns are guessed from their names.",
+    )
+    _files(init.add_argument("study", metavar="FILE", nargs="?", default="study.toml", help="to write (default %(default)s)"))
+    _files(init.add_argument("--robot", metavar="FILE", default="scara", help="a .urdf or .toml file, or a shipped robot"))
+    _files(init.add_argument("--data", metavar="FILE", help="your log: .csv .tsv .mat .npz .parquet .bag .mcap"))
+    _force(init)
+
+
+def _add_check(commands: _Commands) -> None:
+    check = commands.add(
+        "check",
+        "look at the records and the loop before any number is believed",
+        """didim check study.toml
+        didim check study.toml --set experiment.between=[0,10]""",
+        "Each finding is pass, warn or fail, with a remedy. Exit status 1 if one fails.",
+    )
+    _study(check)
+    _json(check)
+
+
+def _add_identify(commands: _Commands) -> None:
+    identify = commands.add(
+        "identify",
+        "identify the parameters that a study asks for",
+        """didim identify study.toml
+        didim identify study.toml --set method=idim --out result.json
+        didim identify study.toml --set didim.estimate_gains=true --json""",
+        "Exit status 0: converged, 1: not converged, 2: bad input.",
+    )
+    _study(identify)
+    _json(identify)
+    _files(identify.add_argument("--out", metavar="FILE", help="save the result: a .json file, and an .npz beside it"))
+    _files(identify.add_argument("--robot-out", metavar="FILE", help="write the identified robot: .urdf or .toml"))
+    _force(identify)
+
+
+def _add_compare(commands: _Commands) -> None:
+    compare = commands.add(
+        "compare",
+        "run IDIM, DIDIM and refined DIDIM on the same records",
+        """didim compare study.toml
+        didim compare study.toml --json""",
+        "Parameters that differ by more than 3 sigma are flagged.",
+    )
+    _study(compare)
+    _json(compare)
+
+
+def _add_simulate(commands: _Commands) -> None:
+    simulate = commands.add(
+        "simulate",
+        "simulate the robot of a study in its loop and write the motion",
+        """didim simulate study.toml --out motion.csv
+        didim simulate study.toml --with result.json --out motion.npz""",
+        "The parameters are the described ones, or those of a saved result.",
+    )
+    _study(simulate)
+    _files(simulate.add_argument("--with", metavar="RESULT", dest="result", help="a result that didim identify --out saved"))
+    _files(simulate.add_argument("--out", metavar="FILE", default="motion.csv", help=".csv or .npz (default %(default)s)"))
+    _json(simulate)
+    _force(simulate)
+
+
+def _add_export(commands: _Commands) -> None:
+    export = commands.add(
+        "export",
+        "write an identified model as a robot file or as code",
+        """didim export result.json --out identified.urdf
+        didim export result.json --out inverse_dynamics.py
+        didim export result.json --out inverse_dynamics.c""",
+        "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function without dependencies that "
+        "computes the identified torques.",
+    )
+    _files(export.add_argument("result", metavar="RESULT", help="a result that didim identify --out saved (.json)"))
+    _files(export.add_argument("--out", metavar="FILE", required=True, help=".urdf, .toml, .py or .c"))
+    _force(export)
+
+
+def _add_base(commands: _Commands) -> None:
+    base = commands.add(
+        "base",
+        "print the base parameters of a robot",
+        """didim base scara
+        didim base arm.urdf --effects rotor,viscous,coulomb
+        didim base tx40 --json""",
+        "What they regroup, and their nominal values.",
+    )
+    _files(base.add_argument("robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file"))
+    base.add_argument(
+        "--effects",
+        metavar="LIST",
+        help="comma-separated: rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb, or none; "
+        "default: what the robot declares",
+    )
+    _json(base)
+
+
+def _add_demo(commands: _Commands) -> None:
+    demo = commands.add(
+        "demo",
+        "identify a virtual SCARA with IDIM and DIDIM",
+        """didim demo
+        didim demo --picture torques.png""",
+        "Prints the table and draws the torques.",
+    )
+    picture = "where the picture goes (default %(default)s)"
+    _files(demo.add_argument("--picture", metavar="FILE", default="didim-demo.png", help=picture))
+    _force(demo)
+
+
+def _add_paper(commands: _Commands) -> None:
+    paper = commands.add(
+        "paper",
+        "run the paper's experiments on a virtual SCARA",
+        """didim paper
+        didim paper --table 5
+        didim paper --figures pictures""",
+        "Section VI: Tables 1-9 beside the printed ones, Figures 10-15, and which claims hold here.",
+    )
+    paper.add_argument("--table", type=int, metavar="N", help="one table only, 1 to 9")
+    paper.add_argument("--figures", metavar="FOLDER", help="draw Figures 10-15 there (default, without --table: didim-paper)")
+    paper.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
+    _force(paper)
+
+
+def _add_schema(commands: _Commands) -> None:
+    schema = commands.add(
+        "schema",
+        "print the JSON Schema of the study file or of a command's --json",
+        """didim schema study
+        didim schema identify""",
+        "Editors complete and check study files with it.",
+    )
+    schema.add_argument("of", metavar="WHAT", choices=ANSWERS, nargs="?", default="study", help=f"one of {', '.join(ANSWERS)}")
+
+
+def _add_completion(commands: _Commands) -> None:
+    completion = commands.add(
+        "completion",
+        "print a script that lets a shell complete didim's commands",
+        """didim completion bash
+        eval "$(didim completion bash)\"""",
+        "For bash, put the second line into ~/.bashrc.",
+    )
+    completion.add_argument("shell", choices=_SHELLS, help="bash, zsh or tcsh")

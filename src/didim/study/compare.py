@@ -1,0 +1,142 @@
+"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree, something is not as assumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from didim.errors import InputError
+from didim.results.estimate import Estimate
+from didim.study.study import Study
+
+BEYOND = 3.0
+"""Sigmas of their difference beyond which two methods disagree."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One method's result, or why there is none."""
+
+    label: str
+    estimate: Estimate | None
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two methods that differ in a parameter by more than their uncertainty."""
+
+    name: str
+    between: tuple[str, str]
+    sigmas: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The methods' results on the same records."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def found(self) -> list[tuple[str, Estimate]]:
+        """Labels and results of the methods that could run."""
+        return [(run.label, run.estimate) for run in self.runs if run.estimate is not None]
+
+    @property
+    def converged(self) -> bool:
+        """Whether every method that could run converged."""
+        return bool(self.found) and all(estimate.status == "converged" for _, estimate in self.found)
+
+    @property
+    def disagreements(self) -> list[Disagreement]:
+        """Parameters in which two converged methods differ by more than 3 sigma of the difference, the worst pair of each."""
+        usable = [(label, estimate) for label, estimate in self.found if estimate.status == "converged"]
+        worst: dict[str, Disagreement] = {}
+        for (label, one), (other_label, other) in combinations(usable, 2):
+            for name, (value, sigma) in _known(one).items():
+                if name not in (known := _known(other)):
+                    continue
+                spread = np.hypot(sigma, known[name][1])
+                apart = abs(value - known[name][0]) / spread if spread > 0 else 0.0
+                if apart > max(BEYOND, worst[name].sigmas if name in worst else 0.0):
+                    worst[name] = Disagreement(name, (label, other_label), float(apart))
+        return list(worst.values())
+
+    def text(self) -> str:
+        """The table."""
+        if not self.found:
+            return "\n".join(f"{run.label}: not run. {run.reason}" for run in self.runs)
+        names = self.found[0][1].model.parameter_names
+        apart = {each.name: each for each in self.disagreements}
+        width = max(12, *(len(name) for name in names))
+        lines = [
+            f"{'':<{width}}" + "".join(f"   {label:^21}" for label, _ in self.found),
+            f"{'parameter':<{width}}" + f"   {'value':>10} {'2 sigma':>10}" * len(self.found),
+        ]
+        for name in names:
+            cells = [_known(estimate).get(name) for _, estimate in self.found]
+            row = "".join(
+                f"   {'-':>10} {'-':>10}" if cell is None else f"   {cell[0]:>10.4g} {2 * cell[1]:>10.2g}" for cell in cells
+            )
+            flag = f"   ! {apart[name].sigmas:.1f} sigma: {' / '.join(apart[name].between)}" if name in apart else ""
+            lines.append(f"{name:<{width}}{row}{flag}")
+        lines.append("")
+        for title, text in _figures():
+            lines.append(f"{title:<{width}}" + "".join(f"   {text(estimate):>21}" for _, estimate in self.found))
+        lines.append(f"{'seconds':<{width}}" + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate))
+        lines += [f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None]
+        lines += [f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"]
+        lines.append(f"\n{self._verdict(len(apart), len(names))}")
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _verdict(self, apart: int, count: int) -> str:
+        if len(self.found) < 2:
+            return "There is nothing to compare with: one method could run."
+        if apart:
+            return (
+                f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the positions biases IDIM, a "
+                "wrong loop biases DIDIM, a missing effect both; compare the residuals."
+            )
+        return f"The methods agree within {BEYOND:g} sigma of their difference."
+
+
+def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:
+    return {
+        name: (float(value), float(sigma))
+        for name, value, sigma in zip(estimate.names, estimate.values, estimate.corrected_sigma, strict=True)
+    }
+
+
+def _figures() -> Iterator[tuple[str, Callable[[Estimate], str]]]:
+    yield "status", lambda estimate: estimate.status
+    yield "residual", lambda estimate: f"{100 * estimate.residual:.3g} %"
+    yield "validation", lambda estimate: ", ".join(f"{100 * each.residual:.3g} %" for each in estimate.validation) or "-"
+
+
+def compare(study: Study, progress: Callable[[str], Callable[[float], Any] | None] | None = None) -> Comparison:
+    """Run the methods; `progress` gives, for a method's name, what is to be called with the share done."""
+    plain = {"refine": False, "estimate_gains": False, "estimate_delay": None}
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("IDIM", "idim", {}),
+        ("DIDIM", "didim", plain),
+        ("DIDIM refined", "didim", {"refine": True}),
+    ]
+    if "output_error" in study.settings.model_fields_set or study.settings.method == "output_error":
+        asked.append(("OutputError", "output_error", {}))
+    _ = study.experiments
+    runs = []
+    for label, name, changed in asked:
+        begin = time.perf_counter()
+        try:
+            estimate = study.run(progress(label) if progress is not None else None, study.method(name, **changed))
+        except InputError as problem:
+            runs.append(Run(label, None, str(problem)))
+        else:
+            runs.append(Run(label, estimate, "", time.perf_counter() - begin))
+    return Comparison(tuple(runs))

@@ -1,0 +1,69 @@
+"""Which column of a log is probably what, from the names that people give them; for `didim init --data`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from didim.signals.columns import usual_names
+from didim.signals.tables import Table
+
+_TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)([_ ]*[\[(]?(s|sec)[\])]?)?", re.IGNORECASE)
+_ASKED = re.compile(r"ref|des|cmd|command|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE)
+
+_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("dq", re.compile(r"^(dq|qd|qdot|w|omega|v|vel|velocity|velocities|speed|actualvelocity|jointvelocity)$")),
+    ("tau", re.compile(r"^(tau|torque|torques|trq|effort|efforts|moment|force|jointtorque|motortorque|u)$")),
+    (
+        "q",
+        re.compile(r"^(q|pos|position|positions|angle|angles|theta|joint|j|jointposition|actualposition|measuredposition|qm)$"),
+    ),
+    ("control", re.compile(r"^(control|voltage|current|currents|cur|i|iq|amps)$")),
+)
+
+
+def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list[str]]:
+    """From t, tau, q_ref, q and dq to columns of the table, as far as their names tell, for the given joints."""
+    found: dict[str, str | list[str]] = {}
+    time = next((name for name in table if _TIME.fullmatch(name.strip())), None)
+    if time is not None:
+        found["t"] = time
+    for key in ("tau", "q_ref", "q", "dq"):
+        usual = usual_names(table, key, joints)
+        if len(usual) == len(joints) or (len(usual) == 1 and table[usual[0]].ndim == 2):
+            found[key] = usual[0] if len(usual) == 1 else usual
+    for stem, columns in _groups((name for name in table if name != time), joints).items():
+        signal = _signal(stem)
+        if signal is not None and len(columns) == len(joints) and signal not in found:
+            found[signal] = columns[0] if len(columns) == 1 else columns
+    if "tau" in found:
+        found.pop("control", None)
+    return found
+
+
+def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]:
+    """Columns that differ in a joint's name or number only, by what they share, in the order of the joints."""
+    by_joint: dict[str, dict[int, str]] = {}
+    by_number: dict[str, dict[int, str]] = {}
+    for name in names:
+        at = next((j for j in sorted(range(len(joints)), key=lambda j: -len(joints[j])) if joints[j] in name), None)
+        numbers = re.findall(r"\d+", name)
+        if at is not None:
+            by_joint.setdefault(name.replace(joints[at], "", 1), {})[at] = name
+        if numbers:
+            by_number.setdefault(re.sub(r"\d+(?!.*\d)", "", name), {})[int(numbers[-1])] = name
+        elif len(joints) == 1:
+            by_number.setdefault(name, {})[1] = name
+    groups = {stem: [found[j] for j in sorted(found)] for stem, found in by_number.items()}
+    return groups | {stem: [found[j] for j in sorted(found)] for stem, found in by_joint.items() if len(found) == len(joints)}
+
+
+def _signal(stem: str) -> str | None:
+    """What a stem such as "pos_cmd" or "Joint Torque [Nm]" stands for."""
+    plain = re.sub(r"[\[(].*?[\])]", "", stem)
+    asked = bool(_ASKED.search(plain))
+    word = re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower()).removeprefix("actual").removeprefix("measured")
+    for key, pattern in _WORDS:
+        if pattern.match(word):
+            return key if not asked else ("q_ref" if key == "q" else None)
+    return None

@@ -1,0 +1,156 @@
+"""The study that `didim init` writes: commented, and ready to run, on a virtual record of the robot or on a log."""
+
+from __future__ import annotations
+
+import io
+import json
+import string
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.laws import PD
+from didim.dynamics.model import DynamicModel
+from didim.errors import InputError
+from didim.robot.inertia import GYRATION, MASS, about_origin
+from didim.signals.tables import Table
+from didim.signals.trajectories import Fourier
+from didim.simulation.virtual import virtual_experiment
+from didim.study.guess import guessed_columns
+
+Array = NDArray[np.float64]
+
+BANDWIDTH = 50.0
+"""rad/s, of the virtual loop."""
+
+RATE, PERIOD, NOISE = 200.0, 10.0, 0.02
+"""Hz, s, and torque noise over the rms torque of the virtual record."""
+
+MOST = 600
+"""Letters of a list of columns."""
+
+GENERIC = {"Ia": 0.2, "Fv": 1.0, "Fc": 1.0, "Fvp": 1.0, "Fvn": 1.0, "Fcp": 1.0, "Fcn": 1.0, "off": 0.0}
+"""Values of effects of which nothing is known, SI."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """The texts of a new study, and what is still to be filled in."""
+
+    files: dict[Path, bytes]
+    missing: tuple[str, ...] = ()
+    """Signals that could not be found in the log."""
+
+
+def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
+    """A study of a virtual record of the robot, which is written beside it."""
+    record = study.with_name(f"{study.stem}-record.csv")
+    columns = {"t": "t", "tau": "tau{j}", "q_ref": "q_ref{j}", "q": "q{j}"}
+    lines = [
+        "# A virtual record of this robot; put your own log here: .csv .tsv .mat .npz .parquet .bag .mcap",
+        f"file = {_quoted(record.name)}",
+        '# Columns by name, by number (1 is the first), by pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
+        f"columns = {_inline(columns)}",
+    ]
+    text = _filled(study, robot, model, "didim", lines, _controller(used=True, assumed=False))
+    return Template({study: text, record: _virtual_record(model)})
+
+
+def data_template(study: Path, robot: str, model: DynamicModel, data: str, table: Table) -> Template:
+    """A study of a log with the columns `table`, as far as its names tell what they are."""
+    columns = guessed_columns(table, model.robot.joint_names)
+    missing = [] if "t" in columns else ["t"]
+    missing += [] if "tau" in columns or "control" in columns else ["tau"]
+    missing += [] if "q" in columns or "q_ref" in columns else ["q"]
+    there = ", ".join(name if table[name].ndim == 1 else f"{name} ({table[name].shape[1]})" for name in table)
+    simulates = "q" not in columns and "q_ref" in columns
+    lines = [
+        f"file = {_quoted(data)}",
+        f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
+        '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
+        f"columns = {_inline(columns)}",
+        *(f"# To be added to columns: {key}, which no name tells." for key in missing),
+    ]
+    loop = _controller(used=simulates, assumed=True)
+    text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
+    return Template({study: text}, tuple(missing))
+
+
+def _controller(used: bool, assumed: bool) -> list[str]:
+    """The table of the loop, in use or as a comment."""
+    mark = "" if used else "# "
+    lines = [
+        "# The loop that the robot was in, as well as it is known; didim needs it.",
+        f"{mark}[controller]",
+        '# "pd", "pid", "cascade" or "computed_torque".',
+        f'{mark}law = "pd"',
+        "# rad/s: gains by poles. Or the controller's own gains: kp = ..., kv = ...",
+        f"{mark}natural_frequency = {BANDWIDTH}",
+        "# Hz, of a sampled controller; see also velocity, delay, saturation, encoder, drive_gain.",
+        "# rate = 1000",
+    ]
+    return lines + (["# This loop is a guess; remove the line once you know it.", f"{mark}assumed = true"] if assumed else [])
+
+
+def _filled(study: Path, robot: str, model: DynamicModel, method: str, record: list[str], controller: list[str]) -> bytes:
+    text = (resources.files("didim.study") / "template.toml").read_text(encoding="utf-8")
+    return (
+        string.Template(text)
+        .substitute(
+            study=study.name,
+            robot=_quoted(robot),
+            method=_quoted(method),
+            effects=_effects(model),
+            record="\n".join(record),
+            controller="\n".join(controller),
+        )
+        .encode()
+    )
+
+
+def _effects(model: DynamicModel) -> str:
+    """The line of the effects that the robot declares, as a comment where no one list says the same."""
+    declared = sorted({effect for joint in model.robot.joints for effect in joint.effects})
+    declared += ["coupling"] if model.robot.couplings else []
+    line = f"effects = {json.dumps(declared)}"
+    try:
+        same = DynamicModel(model.robot, declared).parameter_names == model.parameter_names
+    except InputError:
+        same = False
+    return line if same else f"# {line}"
+
+
+def _virtual_record(model: DynamicModel) -> bytes:
+    """A CSV of the robot on a random trajectory within its limits."""
+    course = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
+    loop = PD(natural_frequency=BANDWIDTH)
+    record, _ = virtual_experiment(
+        model, virtual_parameters(model), loop, course, rate=RATE, noise=NOISE, encoder=1e-5, seed=1, name="virtual"
+    )
+    n, t = model.robot.n, np.asarray(record.t)
+    signals = {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)}
+    names = ["t", *(f"{name}{j + 1}" for name in signals for j in range(n))]
+    text = io.StringIO()
+    np.savetxt(text, np.column_stack([t, *signals.values()]), "%.9g", ",", header=",".join(names), comments="")
+    return text.getvalue().encode()
+
+
+def virtual_parameters(model: DynamicModel) -> Array:
+    """(p,) the described values, generic where the description gives none."""
+    phi = model.nominal
+    for columns in model.layout.link:
+        if np.isnan(phi[columns]).any():
+            phi[columns] = about_origin(MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3))
+    stems = [name.rstrip("0123456789") for name in model.parameter_names]
+    return np.array([GENERIC.get(stem, 0.1) if np.isnan(value) else value for stem, value in zip(stems, phi, strict=True)])
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:
+    return f"{{ {', '.join(f'{key} = {json.dumps(value, ensure_ascii=False)}' for key, value in columns.items())} }}"
