@@ -22,8 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _announce_compiling()
     try:
         with warnings.catch_warnings():
-            if not options.debug:
-                warnings.showwarning = _one_line
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _one_line
             status: int = options.run(options)
         sys.stdout.flush()
         return status

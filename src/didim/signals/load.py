@@ -144,6 +144,12 @@ def _gather(
         tables = {str(path): read_table(path)}
         chosen = signals_of(tables[str(path)], columns, known, Path(path).name, joints)
     where = ", ".join(Path(each).name for each in tables)
+    for key, signal in chosen.items():
+        if joints is not None and key != "t" and signal.shape[1] != len(joints):
+            raise InputError(
+                f"{where}: {key} has {signal.shape[1]} columns, the robot has {len(joints)} joints ({', '.join(joints)}); "
+                f"name one column for each."
+            )
     there = "; ".join(listed(table) for table in tables.values())
     if "t" not in chosen and rate is None:
         raise InputError(f"{where}: which column is the time? Give columns={{'t': ...}}, or rate; there are {there}.")

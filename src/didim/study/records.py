@@ -49,11 +49,6 @@ def experiment_of(
         drive_gain=_drive_gain(table, robot, controller) if reads_control else table.drive_gain,
         name=table.name,
     )
-    if record.n != robot.n:
-        raise InputError(
-            f"{key}: {record.name!r} has {record.n} columns of torque, robot {robot.name!r} has {robot.n} joints "
-            f"({', '.join(robot.joint_names)}); name one column for each in columns.tau."
-        )
     if table.reference is not None:
         record = _with_reference(record, table.reference, model, controller, folder, f"{key}.reference")
     return record if table.between is None else record.between(*table.between)

@@ -1,0 +1,165 @@
+"""Each check on a record with the one fault that it is for; a clean record passes them all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import didim
+from didim.checks import diagnose
+from support.virtual import loop, model, scara_record
+
+
+def clean():
+    return scara_record(noise=0.02, encoder=1e-5, periods=2)[0]
+
+
+def levels(record, controller=None, **settings):
+    """The worst level of each check."""
+    order = ("pass", "warn", "fail")
+    found: dict[str, str] = {}
+    for each in diagnose(model(), [record], loop() if controller is None else controller, **settings):
+        found[each.check] = max(found.get(each.check, "pass"), each.level, key=order.index)
+        assert each.remedy or each.level == "pass", "a finding comes with its remedy"
+        assert each.level in order
+    return found
+
+
+def worse(found):
+    return {check: level for check, level in found.items() if level != "pass"}
+
+
+def test_a_clean_record_passes():
+    found = levels(clean(), rest_handled="simulated", decimated=10)
+    assert worse(found) == {}
+    assert {"sampling", "gaps", "movement", "rest", "saturation", "units", "torque sign", "torque size", "lag"} <= set(found)
+    assert {"decimation", "excitation", "loop", "bandwidth"} <= set(found)
+
+
+def changed(**signals):
+    return replace(clean(), **signals)
+
+
+def jittering():
+    record = clean()
+    t = np.asarray(record.t)
+    rng = np.random.default_rng(0)
+    return replace(record, t=t + 0.3 * (t[1] - t[0]) * rng.uniform(0, 1, t.size), q_ref=record.reference().sample(t)[0])
+
+
+def with_a_gap():
+    record = clean()
+    keep = np.ones(np.size(record.t), dtype=bool)
+    keep[600:760] = False
+    cut = {name: np.asarray(getattr(record, name))[keep] for name in ("t", "tau", "q")}
+    return replace(record, **cut)
+
+
+def standing():
+    record = clean()
+    q, q_ref = np.array(record.q), record.reference().sample(record.t)[0]
+    q[:, 1] = q_ref[:, 1] = 0.3
+    return replace(record, q=q, q_ref=q_ref)
+
+
+def late(seconds):
+    record = clean()
+    return replace(record, q_ref=didim.Reference(np.asarray(record.t) - seconds, record.reference().sample(record.t)[0]))
+
+
+def turned(j):
+    tau = np.array(clean().tau)
+    tau[:, j] *= -1
+    return replace(clean(), tau=tau)
+
+
+def clipped():
+    tau = np.array(clean().tau)
+    return replace(clean(), tau=np.clip(tau, -0.3 * np.abs(tau).max(axis=0), 0.3 * np.abs(tau).max(axis=0)))
+
+
+def held():
+    tau = np.array(clean().tau)
+    return replace(clean(), tau=np.repeat(tau[::4], 4, axis=0)[: tau.shape[0]])
+
+
+FAULTS = {
+    "jitter": (jittering, "sampling", "warn"),
+    "gap": (with_a_gap, "gaps", "warn"),
+    "a joint that does not move": (standing, "movement", "fail"),
+    "its parameters": (standing, "excitation", "fail"),
+    "clipped torque": (clipped, "saturation", "fail"),
+    "held torque": (held, "repeats", "warn"),
+    "torque turned, joint 1": (lambda: turned(0), "torque sign", "fail"),
+    "torque turned, joint 2": (lambda: turned(1), "torque sign", "fail"),
+    "degrees": (lambda: changed(q=np.degrees(clean().q)), "units", "fail"),
+    "degrees everywhere": (
+        lambda: changed(q=np.degrees(clean().q), q_ref=np.degrees(clean().reference().sample(clean().t)[0])),
+        "units",
+        "warn",
+    ),
+    "position turned": (lambda: changed(q=-np.asarray(clean().q)), "units", "fail"),
+    "amperes": (lambda: changed(tau=0.05 * np.asarray(clean().tau)), "torque size", "warn"),
+    "late by 50 ms": (lambda: late(0.05), "lag", "warn"),
+    "early by 30 ms": (lambda: late(-0.03), "lag", "warn"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_found(name):
+    make, check, level = FAULTS[name]
+    assert levels(make())[check] == level
+
+
+def test_rest_is_told_unless_the_method_knows_it():
+    record = clean()
+    t = np.asarray(record.t)
+    pause = np.arange(1, 401) / 200.0 + t[-1]
+    waited = {
+        name: np.vstack([getattr(record, name), np.repeat(np.asarray(getattr(record, name))[-1:], 400, axis=0)])
+        for name in ("tau", "q")
+    }
+    waiting = replace(record, t=np.concatenate([t, pause]), q_ref=None, **waited)
+    assert levels(waiting)["rest"] == "warn"
+    assert levels(waiting, rest_handled="rest_velocity leaves them out")["rest"] == "pass"
+
+
+def test_loops():
+    record = clean()
+    unstable = didim.PD(kp=[500.0, 500.0], kv=[400.0, 400.0], rate=200, delay=2)
+    assert levels(record, unstable)["stability"] == "fail"
+    soft = didim.PD(natural_frequency=[2.0, 2.0])
+    assert levels(record, soft)["bandwidth"] == "warn"
+    assert levels(record, assumed=True)["loop"] == "warn"
+    unknown = {each.check: each for each in diagnose(model(), [record], None)}
+    assert unknown["loop"].level == "warn"
+    assert "stability" not in unknown
+
+
+def test_too_much_decimation():
+    assert levels(clean(), decimated=200)["decimation"] == "warn"
+
+
+def test_records_without_positions_or_reference():
+    only_reference = replace(clean(), q=None)
+    assert "fail" not in levels(only_reference).values()
+    nothing = replace(clean(), q=None, q_ref=None)
+    found = levels(nothing)
+    assert found["movement"] == found["excitation"] == "fail"
+
+
+def test_a_robot_without_described_values():
+    robot = didim.load_robot("scara")
+    bare = replace(robot, joints=tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints))
+    found = diagnose(didim.DynamicModel(bare), [clean()], loop(), rest_handled="simulated")
+    assert [each for each in found if each.level != "pass"] == []
+    assert "stable" in {each.check: each for each in found}["bandwidth"].found
+
+
+def test_several_records_are_told_apart():
+    found = diagnose(model(), [clean(), replace(jittering(), name="second")], loop())
+    assert {each.experiment for each in found} == {clean().name, "second", ""}
+    with pytest.raises(didim.InputError, match="has 2 joints, robot 'tx40' has 6"):
+        diagnose(model("tx40"), [clean()])

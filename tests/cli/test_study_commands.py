@@ -1,0 +1,255 @@
+"""init, check, identify, compare, simulate and export, as a person types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+import didim
+from didim.cli import main
+from didim.cli.schema import schema_of
+from support.files import ARM_URDF
+from support.studies import study, table, write_csv, write_study
+
+
+@pytest.fixture(autouse=True)
+def in_tmp(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def answer(capsys, arguments, status=0):
+    """The JSON of a command, valid by its own published schema."""
+    assert main([*arguments, "--json"]) == status
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, schema_of(arguments[0]))
+    return found
+
+
+def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
+    """The whole way on the default robot."""
+    assert main(["init"]) == 0
+    assert "Next: didim check study.toml" in capsys.readouterr().out
+    checked = answer(capsys, ["check", "study.toml"])
+    assert checked["passed"]
+    assert {each["level"] for each in checked["findings"]} == {"pass"}
+    found = answer(capsys, ["identify", "study.toml", "--out", "result.json", "--robot-out", "identified.urdf"])
+    assert found["status"] == "converged"
+    assert found["controller"]["law"] == "PD"
+    assert found["files"] == ["result.json", "result.npz", "identified.urdf"]
+    scara = didim.DynamicModel(didim.load_robot("scara")).base
+    off = np.abs(np.array(found["values"]) - scara.nominal) / np.array(found["sigma"])
+    assert np.all(off < 5)
+    again = didim.DynamicModel(didim.load_robot("identified.urdf")).base
+    np.testing.assert_allclose(again.nominal, found["values"], rtol=1e-9, atol=1e-12)
+    assert main(["export", "result.json", "--out", "model.py"]) == 0
+    assert main(["export", "result.json", "--out", "model.c"]) == 0
+    assert main(["export", "result.json", "--out", "model.toml"]) == 0
+    simulated = answer(capsys_cleared(capsys), ["simulate", "study.toml", "--with", "result.json", "--out", "motion.csv"])
+    assert simulated["motions"][0]["completed"]
+    motion, record = didim.load_experiment("motion.csv"), didim.load_experiment("study-record.csv")
+    assert np.abs(np.asarray(motion.tau) - np.asarray(record.tau)).std() < 0.1 * np.asarray(record.tau).std()
+
+
+def capsys_cleared(capsys):
+    capsys.readouterr()
+    return capsys
+
+
+@pytest.mark.parametrize(("robot", "text"), [("arm.urdf", ARM_URDF), ("panda", None)])
+def test_init_runs_as_it_is_for_any_robot(tmp_path, capsys, robot, text):
+    if text is not None:
+        (tmp_path / robot).write_text(text)
+    assert main(["init", "new.toml", "--robot", robot]) == 0
+    assert main(["identify", "new.toml"]) == 0
+    assert "converged" in capsys.readouterr().out
+    assert main(["check", "new.toml"]) == 0
+
+
+def test_init_with_ones_own_log(tmp_path, capsys):
+    """The columns of a log are guessed from their names, and the study runs."""
+    (tmp_path / "logs").mkdir()
+    names = {
+        "t": "Time [s]",
+        "tau1": "torque_1",
+        "tau2": "torque_2",
+        "q1": "pos_1",
+        "q2": "pos_2",
+        "r1": "pos_cmd_1",
+        "r2": "pos_cmd_2",
+    }
+    write_csv(tmp_path / "logs" / "run.csv", {names[key]: value for key, value in table().items()})
+    assert main(["init", "own.toml", "--robot", "scara", "--data", "logs/run.csv"]) == 0
+    text = (tmp_path / "own.toml").read_text()
+    assert 'file = "logs/run.csv"' in text
+    assert '"q_ref": ["pos_cmd_1", "pos_cmd_2"]'.replace('"q_ref":', "q_ref =") in text
+    assert main(["identify", "own.toml"]) == 0
+    assert "IDIM of scara: converged" in capsys.readouterr().out
+
+
+def test_init_says_what_is_missing(tmp_path, capsys):
+    write_csv(tmp_path / "run.csv", {"t": np.arange(9.0), "a": np.arange(9.0), "b": np.arange(9.0)})
+    assert main(["init", "--data", "run.csv"]) == 1
+    assert "To be filled in, in columns: tau, q" in capsys.readouterr().out
+    assert main(["identify", "study.toml"]) == 2
+    assert "give either tau or control" in capsys.readouterr().err
+
+
+def test_nothing_is_overwritten(tmp_path, capsys):
+    write_study(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    (tmp_path / "kept.npz").write_text("mine")
+    for arguments in (
+        ["init"],
+        ["identify", "study.toml", "--out", "kept.json"],
+        ["identify", "study.toml", "--set", "output.robot=study.toml"],
+        ["simulate", "study.toml", "--out", "run.csv"],
+    ):
+        assert main(arguments) == 2
+        assert "exists already; give another name, or --force" in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in before} == before
+    assert (tmp_path / "kept.npz").read_text() == "mine"
+    assert main(["identify", "study.toml", "--out", "kept.json", "--force"]) == 0
+    assert main(["export", "kept.json", "--out", "run.csv"]) == 2
+    assert main(["export", "kept.json", "--out", "robot.toml"]) == 0
+    assert main(["export", "kept.json", "--out", "robot.toml"]) == 2
+
+
+def test_compare_runs_what_can_run(tmp_path, capsys):
+    assert main(["init"]) == 0
+    found = answer(capsys_cleared(capsys), ["compare", "study.toml"])
+    assert [each["label"] for each in found["methods"]] == ["IDIM", "DIDIM", "DIDIM refined"]
+    assert {each["status"] for each in found["methods"]} == {"converged"}
+    assert found["disagreements"] == []
+    only = answer(capsys, ["compare", str(write_study(tmp_path, study(controller=None), "idim.toml"))])
+    assert [each["status"] for each in only["methods"]] == ["converged", "not run", "not run"]
+    assert "describe it in a table [controller]" in only["methods"][1]["message"]
+
+
+def test_disagreement_is_flagged(tmp_path, capsys):
+    """A loop that is not the true one biases DIDIM; IDIM does not use it."""
+    assert main(["init"]) == 0
+    capsys.readouterr()
+    main(["compare", "study.toml", "--set", "controller.natural_frequency=30.0", "--set", "didim.max_iterations=5"])
+    out = capsys.readouterr().out
+    assert "sigma: IDIM / DIDIM" in out or "stopped" in out or "diverged" in out
+
+
+def test_validation_and_status_one(tmp_path, capsys):
+    experiments = [
+        {"file": "run.csv", "columns": {"t": "t", "tau": "tau*", "q": "q*"}, "between": [0.0, 5.0]},
+        {
+            "file": "run.csv",
+            "columns": {"t": "t", "tau": "tau*", "q": "q*"},
+            "between": [5.0, 8.0],
+            "use": "validate",
+            "name": "rest",
+        },
+    ]
+    found = answer(capsys, ["identify", str(write_study(tmp_path, study(experiment=experiments)))])
+    assert found["validation"][0]["experiment"] == "rest"
+    assert found["validation"][0]["residual"] < 0.01
+    columns = {**table(), "q2": np.full(800, 0.3), "r2": np.full(800, 0.3)}
+    write_csv(tmp_path / "run.csv", columns)
+    stuck = answer(capsys, ["identify", "study.toml"], status=1)
+    assert stuck["status"] == "unexcited"
+    assert None in stuck["sigma"]
+
+
+def test_paths_are_relative_to_the_file(tmp_path, capsys, monkeypatch):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    write_study(tmp_path / "a")
+    monkeypatch.chdir(tmp_path / "b")
+    assert main(["identify", "../a/study.toml"]) == 0
+
+
+def test_schemas_are_those_that_are_published():
+    from pathlib import Path
+
+    for what in ("study", "identify", "check", "compare", "simulate", "base"):
+        file = Path(__file__).parents[2] / "docs" / "schema" / f"{what}.schema.json"
+        assert json.loads(file.read_text()) == schema_of(what), f"run: didim schema {what} > {file}"
+
+
+def test_base_by_its_schema(capsys):
+    assert answer(capsys, ["base", "scara"])["robot"] == "scara"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion(capsys, shell):
+    assert main(["completion", shell]) == 0
+    assert "identify" in capsys.readouterr().out
+
+
+def test_every_command_has_examples(capsys):
+    for command in (
+        "init",
+        "check",
+        "identify",
+        "compare",
+        "simulate",
+        "export",
+        "base",
+        "demo",
+        "paper",
+        "schema",
+        "completion",
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        assert f"examples:\n  didim {command}" in capsys.readouterr().out
+
+
+def test_a_fault_of_ours_is_one_line(capsys, monkeypatch, tmp_path):
+    import didim.cli.check
+
+    monkeypatch.setattr(didim.cli.check, "load_study", lambda *_: 1 / 0)
+    assert main(["check", "x.toml"]) == 2
+    err = capsys.readouterr().err
+    assert "internal error, please report it with the output of --debug: ZeroDivisionError" in err
+    assert err.count("\n") == 1
+    monkeypatch.setattr(didim.cli.check, "load_study", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert main(["check", "x.toml"]) == 1
+    assert "stopped on request" in capsys.readouterr().err
+
+
+def test_warnings_are_one_line(tmp_path, capsys):
+    write_study(tmp_path)
+    loop = "controller={ law = 'pd', kp = 500.0, kv = 400.0, rate = 200, delay = 2 }"
+    assert main(["simulate", "study.toml", "--set", loop]) in (0, 1)
+    err = capsys.readouterr().err
+    assert "didim: warning: The assumed loop is unstable by itself" in err
+    assert err.count("\n") == 1
+
+
+def test_progress_is_shown_at_a_terminal_only(tmp_path):
+    """In a pseudo-terminal a bar is drawn on standard error; through a pipe nothing is."""
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
+    import os
+
+    write_study(tmp_path)
+    command = [sys.executable, "-m", "didim", "identify", "study.toml", "--json"]
+    piped = subprocess.run(command, capture_output=True, check=True)
+    assert piped.stderr == b""
+    master, slave = pty.openpty()
+    shown = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    out, _ = shown.communicate()
+    drawn = b""
+    while True:
+        try:
+            part = os.read(master, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        drawn += part
+    os.close(master)
+    assert json.loads(out)["status"] == "converged"
+    assert b"identifying scara" in drawn
