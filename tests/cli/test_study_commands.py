@@ -60,7 +60,7 @@ def capsys_cleared(capsys):
     return capsys
 
 
-@pytest.mark.parametrize(("robot", "text"), [("arm.urdf", ARM_URDF), ("panda", None)])
+@pytest.mark.parametrize(("robot", "text"), [("arm.urdf", ARM_URDF), ("emps", None)])
 def test_init_runs_as_it_is_for_any_robot(tmp_path, capsys, robot, text):
     if text is not None:
         (tmp_path / robot).write_text(text)

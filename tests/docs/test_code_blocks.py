@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import didim
 from didim.cli import main
+from didim.study.reading import check_study
+from support.files import ARM_URDF
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -26,24 +30,39 @@ def test_every_block_is_of_a_kind_that_is_run(page):
     assert {language for language, _ in BLOCK.findall(page.read_text())} <= {"python", "sh", "toml"}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_python_blocks_run_in_order(page, tmp_path, monkeypatch, capsys):
+@pytest.fixture(autouse=True)
+def own_robot_and_log(tmp_path, monkeypatch):
+    """What the pages call a user's own: a URDF, a log, and a study of both."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.urdf").write_text(ARM_URDF)
+    arm = didim.DynamicModel(didim.load_robot("arm.urdf"))
+    t = np.arange(0, 10, 0.005)
+    q, dq, ddq = didim.Fourier.random(arm.robot, 1).sample(t)
+    tau = arm.inverse_dynamics(q, dq, ddq, np.where(np.char.startswith(arm.parameter_names, "F"), 0.3, arm.nominal))
+    names = "time,pos_1,pos_2,torque_1,torque_2,ref_pos_1,ref_pos_2"
+    np.savetxt("run.csv", np.column_stack([t, q, tau, q]), "%.10g", ",", header=names, comments="")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_python_blocks_run_in_order(page, capsys):
+    main(["init", "arm.toml", "--robot", "arm.urdf", "--data", "run.csv"])
     namespace: dict[str, object] = {}
     for text in blocks(page, "python"):
         exec(compile(text, page.name, "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
-def test_toml_blocks_are_robots(page, tmp_path):
+def test_toml_blocks_are_robots_or_studies(page, tmp_path):
     for text in blocks(page, "toml"):
+        if "method" in (data := tomllib.loads(text)):
+            assert check_study(data, page.name).robot in didim.shipped_robots()
+            continue
         (tmp_path / "robot.toml").write_text(text)
         assert didim.DynamicModel(didim.load_robot(tmp_path / "robot.toml")).base.parameter_names
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
-def test_shell_blocks_name_what_exists(page, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_shell_blocks_name_what_exists(page, capsys):
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for line in "".join(blocks(page, "sh")).splitlines():
         command, *arguments = shlex.split(line)
@@ -51,7 +70,7 @@ def test_shell_blocks_name_what_exists(page, capsys, tmp_path, monkeypatch):
             assert arguments[0] in targets
         else:
             assert command == "didim"
-            assert main(arguments) == 0
+            assert main(arguments) == 0, line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -89,7 +108,5 @@ def test_every_public_name_is_documented_and_exists():
 
 
 def test_version_is_written_once_and_the_same():
-    import tomllib
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert didim.__version__ == project["version"]
