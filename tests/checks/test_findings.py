@@ -163,3 +163,56 @@ def test_several_records_are_told_apart():
     assert {each.experiment for each in found} == {clean().name, "second", ""}
     with pytest.raises(didim.InputError, match="has 2 joints, robot 'tx40' has 6"):
         diagnose(model("tx40"), [clean()])
+
+
+def wrapped():
+    q = np.array(clean().q)
+    q[1000:, 0] += 2 * np.pi
+    return replace(clean(), q=q)
+
+
+def one_wrong_sample():
+    q = np.array(clean().q)
+    q[1000, 1] += 1.0
+    return replace(clean(), q=q)
+
+
+def silent():
+    tau = np.array(clean().tau)
+    tau[:, 1] = 0.0
+    return replace(clean(), tau=tau)
+
+
+MORE = {
+    "an encoder that wraps": (wrapped, "jumps", "fail"),
+    "a wrong sample": (one_wrong_sample, "jumps", "fail"),
+    "a silent joint": (silent, "torque size", "fail"),
+    "another zero": (lambda: changed(q=np.asarray(clean().q) + np.array([0.5, 0.0])), "units", "warn"),
+    "milliseconds": (lambda: changed(t=1e3 * np.asarray(clean().t), q_ref=None), "sampling", "warn"),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_more_faults(name):
+    make, check, level = MORE[name]
+    assert levels(make())[check] == level
+
+
+def test_a_gap_is_no_jitter():
+    assert levels(with_a_gap())["sampling"] == "pass"
+
+
+def test_wrong_positions_are_mended_before_the_torque_is_judged():
+    """A turned position also looks like a turned torque; two remedies for one fault would make a second."""
+    found = diagnose(model(), [changed(q=-np.asarray(clean().q))], loop())
+    assert "mend the positions first" in {each.check: each for each in found}["torque sign"].remedy
+
+
+def test_friction_belongs_to_the_lag_of_a_loop():
+    """A wrist whose friction is as large as its velocity gain lags by more than 1/kp, in time with its reference."""
+    arm = model("tx40")
+    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    slow = didim.PD(natural_frequency=50.0)
+    record, _ = didim.virtual_experiment(arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5)
+    found = {each.check: each for each in diagnose(arm, [record], slow, rest_handled="simulated")}
+    assert found["lag"].level == "pass"

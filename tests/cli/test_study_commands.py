@@ -253,3 +253,43 @@ def test_progress_is_shown_at_a_terminal_only(tmp_path):
     os.close(master)
     assert json.loads(out)["status"] == "converged"
     assert b"identifying scara" in drawn
+
+
+def test_a_validation_that_fails_does_not_undo_the_fit(tmp_path, capsys):
+    """A record that the model cannot follow is told; what was found is printed and saved all the same."""
+    assert main(["init"]) == 0
+    far = '[{ file = "study-record.csv", columns = { t = "t", tau = "tau{j}", q_ref = "q_ref{j}" } }, '
+    far += '{ file = "study-record.csv", name = "far", use = "validate", units = { q_ref = 1e6 } }]'
+    found = answer(capsys_cleared(capsys), ["identify", "study.toml", "--set", f"experiment={far}", "--out", "kept.json"])
+    assert found["status"] == "converged"
+    assert found["validation"][0]["residual"] is None
+    assert "cannot be simulated on 'far'" in found["validation"][0]["message"]
+    assert "not predicted" in didim.load_estimate("kept.json").summary()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["experiment.use=validate"], 'no experiment has use = "fit"'),
+        (["method=didim", "didim.initial=[1.0, 2.0, 3.0]"], "initial must hold 8 values"),
+        (["method=didim", "didim.start=[[0.0, 0.0, 0.0], [0.0, 0.0]]"], "start, q, must be one number or 2"),
+        (["idim.trim=[790, 5]"], "too short"),
+        (["method=didim", "controller.kp=3.0"], "either natural_frequency"),
+    ],
+)
+def test_check_fails_where_identify_would_stop(tmp_path, capsys, settings, message):
+    options = [word for setting in settings for word in ("--set", setting)]
+    write_study(tmp_path)
+    status = main(["check", "study.toml", *options])
+    captured = capsys.readouterr()
+    assert (status, message in captured.out) == (1, True) or (status, message in captured.err) == (2, True)
+    assert main(["identify", "study.toml", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_compare_of_what_cannot_run_is_bad_input(tmp_path, capsys):
+    write_study(tmp_path)
+    assert main(["compare", "study.toml", "--set", "experiment.columns={ t = 't', tau = 'tau*' }"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "No method can run" in captured.err

@@ -178,3 +178,36 @@ def test_pitch_at_a_right_angle(tmp_path):
     for pitch in (np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi / 2 + 1e-13, 0.3):
         R = _rotation(*rng.uniform(-3, 3, 1), pitch, *rng.uniform(-3, 3, 1))
         np.testing.assert_allclose(_rotation(*roll_pitch_yaw(R)), R, atol=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore::didim.InconsistentRobotWarning")
+@pytest.mark.parametrize("spread", [0.05, 0.3])
+def test_errors_of_any_size_end_in_a_robot(spread):
+    """Parameters that no machine has: the nearest vector, whose free masses are not negative, and the same torque."""
+    model = didim.DynamicModel(didim.load_robot("panda"))
+    estimate = estimate_of(model)
+    for seed in (11, 14):
+        noise = np.random.default_rng(seed).standard_normal(model.base.nominal.size)
+        found = replace(estimate, values=model.base.nominal * (1 + spread * noise))
+        again = didim.DynamicModel(found.to_robot())
+        np.testing.assert_allclose(again.base.nominal, found.values, rtol=1e-9, atol=1e-9)
+
+
+def test_limits_on_one_side_and_friction_below_zero(tmp_path):
+    robot = didim.load_robot("emps")
+    robot = replace(robot, joints=(replace(robot.joints[0], position_limits=(0.0, np.inf)),))
+    estimate = estimate_of(didim.DynamicModel(robot))
+    for ending in ("toml", "urdf"):
+        estimate.to_robot(tmp_path / f"r.{ending}")
+        assert didim.load_robot(tmp_path / f"r.{ending}").joints[0].position_limits == (0.0, np.inf)
+    backwards = replace(estimate, values=np.where(np.array(estimate.names) == "Fc1", -20.0, estimate.values))
+    with pytest.warns(didim.InconsistentRobotWarning, match="negative: Fc1"):
+        backwards.to_robot(tmp_path / "backwards.urdf")
+    assert_same_torque(backwards, tmp_path / "backwards.urdf")
+    Peer((tmp_path / "backwards.urdf").read_text(), didim.load_robot(tmp_path / "backwards.urdf"))
+
+
+@pytest.mark.parametrize("change", [{"name": " "}, {"reference": "a\x01b"}, {"reference": "a\ud800b"}])
+def test_what_no_file_can_hold_is_no_robot(change):
+    with pytest.raises(didim.InputError, match="cannot be printed"):
+        replace(didim.load_robot("scara"), **change)

@@ -1,6 +1,10 @@
-"""Small robot files that tests write and then break."""
+"""Small robot files and tables that tests write and then break."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
 
 ARM_TOML = """
 name = "arm"
@@ -58,3 +62,15 @@ ARM_URDF = """<?xml version="1.0"?>
   </link>
 </robot>
 """
+
+
+def write_table(path: Path, columns: dict[str, np.ndarray], separator: str = ",") -> Path:
+    rows = np.column_stack(list(columns.values()))
+    path.write_text(
+        "\n".join([separator.join(columns), *(separator.join(f"{value:.17g}" for value in row) for row in rows)]) + "\n"
+    )
+    return path
+
+
+def numbered(stem: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"{stem}{j + 1}": values[:, j] for j in range(values.shape[1])}

@@ -8,7 +8,10 @@ import numpy as np
 
 from didim.checks.finding import Finding, graded
 from didim.checks.subject import Subject
-from didim.signals.resample import GAP, REPEATED, is_regular, period_of
+from didim.signals.resample import GAP, JITTER, REPEATED, is_regular, period_of
+
+SLOWEST, FASTEST = 10.0, 1e5
+"""Hz: logs of robots are rarely sampled more slowly or faster."""
 
 LOST = 0.1
 """Share of a record that gaps may take before it fails."""
@@ -19,10 +22,12 @@ def sampling(subject: Subject) -> Iterator[Finding]:
     t = np.asarray(subject.record.t)
     step, period = np.diff(t), period_of(t)
     length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
-    if is_regular(t):
+    spread = float(np.std(step[step < GAP * period])) / period
+    if not SLOWEST < 1.0 / period < FASTEST:
+        yield Finding("sampling", "warn", length, 'is the time in seconds? units = { t = "ms" } if it is not.')
+    if is_regular(t) or spread < JITTER:
         yield Finding("sampling", "pass", f"regular: {length}")
         return
-    spread = float(np.std(step[step < GAP * period])) / period
     yield Finding(
         "sampling",
         "warn",
@@ -43,7 +48,8 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "gaps",
         graded(lost, 0.0, LOST),
-        f"{wide.size} gaps, {100 * lost:.2g} % of the time; the longest, {step[longest]:.3g} s, is at t = {t[longest]:.6g} s",
+        f"{wide.size} gap{'s'[: wide.size > 1]}, {100 * lost:.2g} % of the time; the longest, {step[longest]:.3g} s, "
+        f"is at t = {t[longest]:.6g} s",
         "cut the record there: two [[experiment]] tables with `between`.",
     )
 
@@ -52,7 +58,7 @@ def repeats(subject: Subject) -> Iterator[Finding]:
     """Samples that repeat the one before: a log that is faster than what it logs."""
     still = np.all(np.diff(np.asarray(subject.record.tau), axis=0) == 0, axis=1)
     share = float(still.mean())
-    if share > REPEATED:
+    if REPEATED < share < 1.0:
         yield Finding(
             "repeats",
             "warn",

@@ -9,7 +9,7 @@ from didim.checks.clock import gaps, repeats, sampling
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding
 from didim.checks.loop import known, lag, stability
-from didim.checks.signals import movement, position_units, rest, saturation
+from didim.checks.signals import jumps, movement, position_units, rest, saturation
 from didim.checks.subject import CUTOFF, Subject
 from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
@@ -17,17 +17,19 @@ from didim.dynamics.model import DynamicModel
 from didim.results.prediction import check_joints
 from didim.signals.experiment import Experiment
 
-_EACH: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+_FIRST: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     sampling,
     gaps,
     repeats,
     movement,
     saturation,
+    jumps,
     position_units,
-    torque_sign,
-    torque_size,
-    lag,
 )
+"""Clock and positions."""
+
+_THEN: tuple[Callable[[Subject], Iterator[Finding]], ...] = (torque_sign, torque_size)
+"""What only makes sense once the positions do."""
 
 
 def diagnose(
@@ -62,12 +64,17 @@ def diagnose(
     for experiment in experiments:
         check_joints(model, experiment)
     subjects = [Subject(model, experiment, controller, cutoff) for experiment in experiments]
+    parameters = rough_parameters(subjects)
     findings: list[Finding] = []
     for subject in subjects:
-        found = [each for check in _EACH for each in check(subject)]
-        found += [*rest(subject, rest_handled), *decimation(subject, decimated)]
+        found = [each for check in _FIRST for each in check(subject)]
+        if any(each.check in ("units", "jumps") and each.level == "fail" for each in found):
+            found.append(Finding("torque sign", "warn", "not judged", "mend the positions first, then check again."))
+        else:
+            found += [each for check in _THEN for each in check(subject)]
+            found += [*lag(subject, parameters), *rest(subject, rest_handled), *decimation(subject, decimated)]
         findings += [replace(each, experiment=subject.record.name) for each in found]
     findings += excitation(subjects)
     findings += known(subjects[0], assumed)
-    findings += stability(subjects[0], rough_parameters(subjects))
+    findings += stability(subjects[0], parameters)
     return tuple(findings)

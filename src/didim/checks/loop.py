@@ -11,27 +11,28 @@ from didim.checks.subject import Subject
 from didim.control.linear import LinearLoop, linearise
 from didim.errors import InputError
 from didim.signals.alignment import time_offset
-from didim.simulation.prepare import lag_of
+from didim.simulation.prepare import loop_lag
 
 SLOW = 1.0
 """Closed-loop poles over the band of the motion, below which plain DIDIM is not safe."""
 
 
-def lag(subject: Subject) -> Iterator[Finding]:
-    """The time between reference and motion, beyond what the loop itself takes."""
+def lag(subject: Subject, parameters: np.ndarray | None) -> Iterator[Finding]:
+    """The time between reference and motion, beyond what the loop itself takes with these base parameters (b,)."""
     record = subject.record
     if record.q is None or record.q_ref is None:
         return
     n, controller = record.n, subject.controller
-    own = np.zeros(n) if controller is None else lag_of(controller.resolve(subject.model, np.ones(n)))
+    own = np.zeros(n) if controller is None else loop_lag(subject.model.base, parameters, controller)
     try:
         found = time_offset(record, own)
     except InputError:  # nothing moves, or the two do not overlap: other checks say so
         return
+    side = "late" if found.seconds > 0 else "early"
     text = (
-        f"{1e3 * found.seconds:.2f} ms beyond the loop's own {1e3 * own.max():.2f} ms"
+        f"{1e3 * abs(found.seconds):.2f} ms {side}, beyond the loop's own {1e3 * own.max():.2f} ms"
         if controller is not None
-        else (f"{1e3 * found.seconds:.2f} ms, loop and clocks together")
+        else (f"{1e3 * abs(found.seconds):.2f} ms {side}, loop and clocks together")
     )
     misfit = f"; the motion misses its reference by {100 * found.misfit_before:.2g} % of its range"
     late = abs(found.seconds) > 2.0 / subject.rate + 0.1 * own.max() and found.misfit < 0.9 * found.misfit_before
@@ -39,9 +40,9 @@ def lag(subject: Subject) -> Iterator[Finding]:
         remedy = (
             "the clocks differ, or the loop is another: reference = { align = true } shifts it, didim.estimate_delay finds it."
         )
-        yield Finding("lag", "warn", f"the motion is late by {text}{misfit}", remedy)
+        yield Finding("lag", "warn", f"the motion is {text}{misfit}", remedy)
     else:
-        yield Finding("lag", "pass", f"motion after reference: {text}{misfit}")
+        yield Finding("lag", "pass", f"the motion is {text}{misfit}")
 
 
 def known(subject: Subject, assumed: bool) -> Iterator[Finding]:

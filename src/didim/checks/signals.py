@@ -19,6 +19,15 @@ RESTING, MUCH_REST = 0.01, 0.05
 RUN = 5
 """Samples at the same extreme value, one after another, that look like saturation."""
 
+BEYOND = 1.5
+"""Times a joint's torque limit that no drive reaches."""
+
+JUMP = 20.0
+"""Times the largest usual step of a joint's position that makes a jump."""
+
+OFFSET = 0.1
+"""Share of a joint's range by which its mean may miss that of the reference."""
+
 MANY_TURNS = 4 * np.pi
 """rad that few joints reach."""
 
@@ -77,7 +86,8 @@ def saturation(subject: Subject) -> Iterator[Finding]:
     for j, column in enumerate(tau.T):
         share = max(_held(column, column.max()), _held(column, column.min())) if np.ptp(column) > 0 else 0.0
         limit = subject.model.robot.joints[j].torque_limit
-        at_limit = float(np.mean(np.abs(column) >= 0.999 * limit))
+        beyond = np.abs(column).max() > BEYOND * limit  # no drive does that: `torque_size` doubts the units
+        at_limit = 0.0 if beyond else float(np.mean(np.abs(column) >= 0.999 * limit))
         if max(share, at_limit) > 0:
             told.append(f"{subject.label(j)} {100 * max(share, at_limit):.2g} %")
             worst = max(worst, share, at_limit)
@@ -98,6 +108,30 @@ def _held(column: np.ndarray, value: float) -> float:
     begins, ends = np.flatnonzero(np.diff(at) == 1), np.flatnonzero(np.diff(at) == -1)
     lengths = ends - begins
     return float(lengths[lengths >= RUN].sum()) / column.size
+
+
+def jumps(subject: Subject) -> Iterator[Finding]:
+    """Positions that jump: an encoder that wraps around, samples that are lost or wrong."""
+    if subject.record.q is None:
+        return
+    t, q = np.asarray(subject.record.t), np.asarray(subject.record.q)
+    rate = np.abs(np.diff(q, axis=0)) / np.diff(t)[:, None]
+    usual = np.quantile(rate, 0.99, axis=0)
+    worst = rate.max(axis=0)
+    wrapped = np.abs(np.diff(q, axis=0)).max(axis=0) > np.pi
+    turning = np.array([joint.kind == "revolute" for joint in subject.model.robot.joints])
+    found = np.flatnonzero((usual > 0) & (worst > JUMP * usual) | (wrapped & turning & (worst > 3 * usual)))
+    if not found.size:
+        yield Finding("jumps", "pass", "positions move without jumps")
+        return
+    j = int(found[0])
+    k = int(rate[:, j].argmax())
+    yield Finding(
+        "jumps",
+        "fail",
+        f"q of {subject.label(j)} jumps by {q[k + 1, j] - q[k, j]:.3g} at t = {t[k]:.6g} s",
+        "an encoder that wraps around must be unwrapped before; cut out samples that are lost (between).",
+    )
 
 
 def position_units(subject: Subject) -> Iterator[Finding]:
@@ -135,6 +169,15 @@ def _against_reference(subject: Subject, q: np.ndarray, q_ref: np.ndarray) -> It
         if not (asked.std() > STILL and got.std() > STILL):
             continue
         slope = float(asked @ got / (asked @ asked))
+        apart = float(np.mean(q[:, j] - q_ref[:, j]))
+        if 0.5 < slope < 2.0 and abs(apart) > OFFSET * np.ptp(q_ref[:, j]):
+            fine = False
+            yield Finding(
+                "units",
+                "warn",
+                f"{subject.label(j)}: q is {apart:.3g} rad or m away from q_ref on average",
+                "another zero? position_offset for the one that has it; or a soft loop that hangs under its load.",
+            )
         if 0.5 < slope < 2.0:
             continue
         fine = False

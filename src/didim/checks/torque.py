@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.checks.finding import Finding
+from didim.checks.signals import BEYOND
 from didim.checks.subject import Subject
+from didim.results.prediction import SILENT
 from didim.signals.states import States
 
 Array = NDArray[np.float64]
@@ -54,11 +56,12 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
         if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(tau[:, j] - tau[:, j].mean()):
             against.append(j)
     if against:
+        signs = ", ".join("-1.0" if j in against else "1.0" for j in range(tau.shape[1]))
         yield Finding(
             "torque sign",
             "fail" if subject.is_measured else "warn",
             f"the torque opposes the motion: friction would drive {subject.listed(against)}",
-            "its sign is turned around: give its unit as -1.0, as in units = { tau = [1.0, -1.0] }; or columns are mixed up.",
+            f"columns mixed up, or a sign turned around: units = {{ tau = [{signs}] }} turns it back.",
         )
     else:
         yield Finding("torque sign", "pass", "friction takes energy out of every joint")
@@ -68,8 +71,17 @@ def torque_size(subject: Subject) -> Iterator[Finding]:
     """A torque far from what the description or the limits make likely: amperes, or the motors' side."""
     tau = np.asarray(subject.record.tau)
     largest, limits = np.abs(tau).max(axis=0), subject.model.robot.torque_limits
+    silent = np.flatnonzero(largest < SILENT)
+    if silent.size:
+        yield Finding(
+            "torque size",
+            "fail",
+            f"the torque of {subject.listed(silent)} is zero throughout",
+            "was it recorded, and is it in the right column?",
+        )
+        return
     hint = "amperes, or torques of the motors? units = { tau = <N.m per A> }, or gear."
-    over = np.flatnonzero(largest > 1.5 * limits)
+    over = np.flatnonzero(largest > BEYOND * limits)
     if over.size:
         j = int(over[0])
         yield Finding(

@@ -22,6 +22,8 @@ class ValidationAnswer(Answer):
     residual: Number
     residual_by_joint: list[Number]
     rows: int
+    message: str
+    """Why it could not be predicted; empty where it could."""
 
 
 class IdentifyAnswer(Answer):

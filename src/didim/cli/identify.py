@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from didim.cli.answers import IdentifyAnswer, ValidationAnswer, printed
 from didim.cli.init import INSTEAD
@@ -58,9 +59,19 @@ def validations(estimate: Estimate) -> list[ValidationAnswer]:
             residual=finite(each.residual),
             residual_by_joint=finite(each.residual_by_joint.tolist()),
             rows=each.rows,
+            message=each.message,
         )
         for each in estimate.validation
     ]
+
+
+def _controller(estimate: Estimate) -> dict[str, Any] | None:
+    """The loop as plain data; no limit is null."""
+    data = plain_controller(estimate.controller)
+    if data is not None and "saturation" in data:
+        data["saturation"] = [float(limit) for limit in data["saturation"]]
+    found: dict[str, Any] | None = finite(data)
+    return found
 
 
 def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
@@ -79,7 +90,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         residual_by_joint=finite(estimate.residual_by_joint.tolist()),
         validation=validations(estimate),
         iterations=estimate.iterations,
-        controller=finite(plain_controller(estimate.controller)),
+        controller=_controller(estimate),
         gains=finite({name: list(pair) for name, pair in estimate.gains.items()}),
         notes=list(estimate.notes),
         files=files,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from didim.cli.progress import progress
@@ -36,7 +37,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"Written: {', '.join(str(file) for file in template.files)}")
     if template.missing:
         print(f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do not tell.")
-    print(f"Next: didim check {study}, then didim identify {study}")
+    name = shlex.quote(str(study))
+    print(f"Next: didim check {name}, then didim identify {name}")
     return 1 if template.missing else 0
 
 

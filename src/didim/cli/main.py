@@ -23,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
+            warnings.filterwarnings("ignore", r".* encountered in ", RuntimeWarning)  # of NumPy, on numbers beyond reason
             warnings.showwarning = _one_line
             status: int = options.run(options)
         sys.stdout.flush()

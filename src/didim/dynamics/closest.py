@@ -33,6 +33,13 @@ def least_barrier(around: Consistent, middle: Consistent, matrix: Array, beta: A
 
     `middle` is the barrier around a machine of round links that agrees with the prior where it may not move.
     """
+    try:
+        return _walked(around, middle, matrix, beta, moves)
+    except linalg.LinAlgError:  # so near to the boundary that rounding decides
+        return None
+
+
+def _walked(around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]) -> Array | None:
     theta = middle.prior.copy()
     scale = np.linalg.norm(beta) + np.linalg.norm(matrix @ theta)
     for _ in range(_STEPS):

@@ -52,7 +52,7 @@ def _head(estimate: Estimate) -> list[str]:
         ]
     if estimate.status != "converged":
         lines.append("DO NOT USE as it is: the identification did not converge.")
-    return lines
+    return [" ".join(line.split()) for line in lines]
 
 
 def _python(estimate: Estimate, code: Statements) -> str:

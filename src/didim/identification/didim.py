@@ -112,12 +112,19 @@ class DIDIM:
         """Whether the gains follow the parameters (59)."""
         return self.controller.by_poles if self.gain_update is None else bool(self.gain_update)
 
+    def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
+        """Refuse records that cannot be used."""
+        self._loops(model, experiments).refuse_unusable()
+        start_of(model, self.initial)
+
+    def _loops(self, model: BaseModel, experiments: Sequence[Experiment]) -> Loops:
+        fixed = (self.controller, self.selection, self.transient, self.start)
+        return Loops(model, experiments, *fixed, estimate_gains=self.estimate_gains, estimate_delay=self.estimate_delay)
+
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
-        gains, delay = self.estimate_gains, self.estimate_delay
-        exact = self.refine or gains or bool(delay)
-        fixed = (self.controller, self.selection, self.transient, self.start)
-        loops = Loops(model, experiments, *fixed, estimate_gains=gains, estimate_delay=delay)
+        exact = self.refine or self.estimate_gains or bool(self.estimate_delay)
+        loops = self._loops(model, experiments)
         origin = provenance(self, experiments)
         if not exact:
             return Search(self, model, loops.fresh(), origin).run(start_of(model, self.initial), progress)

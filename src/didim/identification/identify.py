@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from didim.dynamics.model import BaseModel, DynamicModel
-from didim.errors import InputError, shortened
+from didim.errors import InfeasibleError, InputError, shortened
 from didim.results.estimate import Estimate
+from didim.results.prediction import Validation
 from didim.signals.experiment import Experiment
 
 
@@ -19,6 +22,10 @@ class Method(Protocol):
         self, model: BaseModel, experiments: Sequence[Experiment], progress: Callable[[float], Any] | None = None
     ) -> Estimate:
         """Identify the base parameters of `model`."""
+        ...
+
+    def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
+        """Refuse records that the method cannot use, before any work."""
         ...
 
 
@@ -51,10 +58,19 @@ def identify(
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be a function of the share done, found {shortened(progress)}.")
     records, others = _listed(experiment, "experiment"), [] if validation is None else _listed(validation, "validation")
-    estimate = method.run(model if isinstance(model, BaseModel) else model.base, records, progress)
-    if not others:
-        return estimate
-    return replace(estimate, validation=tuple(estimate.validate(each) for each in others))
+    base = model if isinstance(model, BaseModel) else model.base
+    if others:
+        method.ready(base, others)
+    estimate = method.run(base, records, progress)
+    return replace(estimate, validation=tuple(_tried(estimate, each) for each in others)) if others else estimate
+
+
+def _tried(estimate: Estimate, experiment: Experiment) -> Validation:
+    """How well the estimate predicts a record; that it cannot is a result too, and does not undo the estimate."""
+    try:
+        return estimate.validate(experiment)
+    except InfeasibleError as problem:
+        return Validation(experiment.name, np.inf, np.full(experiment.n, np.inf), 0, str(problem))
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> list[Experiment]:

@@ -22,7 +22,7 @@ from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
-from didim.signals.states import measured_states, reference_states, still_joints
+from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
 
 STATES = ("measured", "reference")
 
@@ -66,6 +66,15 @@ class IDIM:
         selection = Selection(self.decimation, self.decimate, self.trim or (0, 0), self.rest_velocity, self.trim is not None)
         return Recipe(self.states, selection, self.cutoff, self.order)
 
+    def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
+        """Refuse records that cannot be used."""
+        for record in prepared(model, experiments):
+            self._window(record)
+            if self.states == "reference":
+                record.reference()
+            else:
+                refuse_unmeasured(record)
+
     def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
         del progress
@@ -100,10 +109,13 @@ class IDIM:
 
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
         """The linear system of one record (13)."""
-        t = np.asarray(record.t)
-        window = self.recipe.selection.window(t, edge=self.recipe.edge(t) if self.trim is None else 0)
         states = reference_states(record) if self.states == "reference" else measured_states(record, self.cutoff, self.order)
-        return observe(model, states, np.asarray(record.tau), self.recipe.selection, window, series)
+        return observe(model, states, np.asarray(record.tau), self.recipe.selection, self._window(record), series)
+
+    def _window(self, record: Experiment) -> tuple[int, int]:
+        """The samples that are used."""
+        t = np.asarray(record.t)
+        return self.recipe.selection.window(t, edge=self.recipe.edge(t) if self.trim is None else 0)
 
     def _verdict(
         self, model: BaseModel, records: Sequence[Experiment], solution: Solution, system: LinearSystem

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from didim.control.law import Controller
+from didim.door import per_joint
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
 from didim.identification.closed_loop import ClosedLoop
@@ -44,6 +45,9 @@ class Loops:
         self.records = prepared(model, experiments, self.interpolation)
         self.selection, self.transient, self.start, self.outputs = selection, transient, start, outputs
         self.driven = controller is not None
+        if isinstance(start, tuple):
+            for name, value in zip(("q", "dq"), start, strict=True):
+                per_joint(value, f"start, {name},", model.robot.n)
         self.notes: list[str] = []
         if controller is None:
             return
@@ -54,6 +58,13 @@ class Loops:
                 f"The clock of the log does not meet that of the loop ({controller.rate:g} Hz): the reference was "
                 "interpolated by cubics. Give a didim.Reference to choose otherwise."
             )
+
+    def refuse_unusable(self) -> None:
+        """Refuse records without a reference to follow, or too short for what is cut and decimated."""
+        for record in self.records:
+            if self.driven:
+                record.reference()
+            self.selection.window(np.asarray(record.t), self.transient or 0.0)
 
     def fresh(self) -> ClosedLoop:
         """A closed loop that has cut nothing yet."""

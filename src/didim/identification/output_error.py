@@ -106,8 +106,17 @@ class OutputError:
         """How samples become rows."""
         return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
 
-    def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
-        """Identify the base parameters of `model` from one or several experiments."""
+    def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
+        """Refuse records that cannot be used."""
+        self._loops(model, experiments).refuse_unusable()
+        self._begin(model)
+
+    def _begin(self, model: BaseModel) -> Array | None:
+        """(b,) where to start; None: the prior."""
+        prior = isinstance(self.initial, str) and self.initial == "prior"
+        return None if prior else start_of(model, self.initial).base
+
+    def _loops(self, model: BaseModel, experiments: Sequence[Experiment]) -> Loops:
         outputs = OUTPUTS[self.output]
         for experiment in experiments:
             if "q" in outputs and experiment.q is None:
@@ -120,14 +129,16 @@ class OutputError:
                     f"Experiment {experiment.name!r}: the measured position of {joint_label(model, int(still.argmax()))} never "
                     "changes. Is it in the right column?"
                 )
-        gains, delay = self.estimate_gains, self.estimate_delay
         fixed = (self.controller, self.selection, self.transient, self.start)
-        loops = Loops(model, experiments, *fixed, outputs, gains, delay)
+        return Loops(model, experiments, *fixed, outputs, self.estimate_gains, self.estimate_delay)
+
+    def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
+        """Identify the base parameters of `model` from one or several experiments."""
+        loops, gains = self._loops(model, experiments), self.estimate_gains
         recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
         if self.controller is None:  # without a loop, other records are predicted from their motion
             recipe = Recipe("measured", self.selection, cutoff=PREDICTION_CUTOFF)
         scan = gains if self.scan == "auto" else bool(self.scan)
         origin = provenance(self, experiments)
         task = Task("OutputError", self.controller, gains, loops.shifts, scan, self.max_iterations, recipe, origin)
-        start = None if isinstance(self.initial, str) and self.initial == "prior" else start_of(model, self.initial).base
-        return Refinement(task, model, loops.fresh, start).run(progress=progress)
+        return Refinement(task, model, loops.fresh, self._begin(model)).run(progress=progress)

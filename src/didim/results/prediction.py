@@ -63,8 +63,12 @@ class Validation:
     residual_by_joint: Array
     """(n,)."""
     rows: int
+    message: str = ""
+    """Why it could not be predicted; empty where it could."""
 
     def __str__(self) -> str:
+        if self.message:
+            return f"{self.experiment or 'experiment'}: not predicted. {self.message}"
         joints = ", ".join(f"{100 * share:.3g}" for share in self.residual_by_joint)
         return (
             f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint {joints} %), {self.rows} rows"

@@ -38,9 +38,9 @@ def closest_standard(model: BaseModel, beta: Array, known: Array | None = None) 
     settled = np.linalg.norm(free, axis=1) < 1e-9
     own: Array = np.asarray(np.linalg.lstsq(model.matrix, beta, rcond=None)[0], dtype=np.float64)
     centre = _centre(model, known)
-    nearest = _onto(model.matrix, beta, centre, np.where(settled, 0.0, 1.0) * _sizes(model, centre), settled, own)
-    inside = _inside(model, beta, centre, settled, own)
-    values = nearest if inside is None else inside
+    values = _inside(model, beta, centre, settled, own)
+    if values is None:
+        values = _nearest(model, beta, centre, settled, own)
     return Standard(values, tuple(_doubts(model, values)))
 
 
@@ -71,12 +71,25 @@ def _sizes(model: BaseModel, centre: Array) -> Array:
     return np.maximum(sizes, 1e-6 * max(1.0, float(sizes.max())))
 
 
+def _nearest(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array) -> Array:
+    """The nearest vector in relative terms, without negative masses where these are not settled."""
+    sizes = np.where(settled, 0.0, _sizes(model, centre))
+    mass = model.layout.link[:, 9]
+    for _ in range(mass.size + 1):
+        found = _onto(model.matrix, beta, centre, sizes, settled, own)
+        below = mass[(found[mass] < 0) & (sizes[mass] > 0)]
+        if not below.size:
+            break
+        sizes[below] = 0.0
+    return found
+
+
 def _onto(matrix: Array, beta: Array, start: Array, sizes: Array, settled: NDArray[np.bool_], own: Array) -> Array:
     """The vector nearest to `start`, in units of `sizes`, with matrix @ vector = beta exactly."""
     begin = np.where(settled, own, start)
     step = sizes * np.linalg.lstsq(matrix * sizes, beta - matrix @ begin, rcond=None)[0]
     found = begin + step
-    return np.asarray(found + np.linalg.lstsq(matrix, beta - matrix @ found, rcond=None)[0])
+    return np.asarray(found + sizes * np.linalg.lstsq(matrix * sizes, beta - matrix @ found, rcond=None)[0])
 
 
 def _inside(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array) -> Array | None:

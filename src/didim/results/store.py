@@ -57,13 +57,15 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
     file = _named(path)
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(data, dict) or "didim_estimate" not in data:
+            raise InputError(f"{file.name}: is no saved estimate.")
         packed = file.with_suffix(".npz").read_bytes()
+    except InputError:
+        raise
     except OSError as problem:
         raise InputError(f"{problem.filename}: cannot be read: {problem.strerror}.") from None
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{file.name}: is no JSON file: {str(problem).splitlines()[0]}.") from None
-    if not isinstance(data, dict) or "didim_estimate" not in data:
-        raise InputError(f"{file.name}: is no saved estimate.")
     if data["didim_estimate"] != FORMAT:
         raise InputError(
             f"{file.name}: was written in format {data['didim_estimate']}, this version reads {FORMAT}; update didim."
@@ -126,6 +128,7 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
                 "residual": v.residual,
                 "residual_by_joint": v.residual_by_joint.tolist(),
                 "rows": v.rows,
+                "message": v.message,
             }
             for v in estimate.validation
         ],
@@ -171,7 +174,14 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         eliminated=tuple(data["eliminated"]),
         notes=tuple(data["notes"]),
         validation=tuple(
-            Validation(v["experiment"], v["residual"], np.array(v["residual_by_joint"]), v["rows"]) for v in data["validation"]
+            Validation(
+                v["experiment"],
+                np.inf if v["residual"] is None else v["residual"],
+                np.array([np.inf if share is None else share for share in v["residual_by_joint"]]),
+                v["rows"],
+                v.get("message", ""),
+            )
+            for v in data["validation"]
         ),
         provenance=data["provenance"],
         standard=arrays.get("standard"),

@@ -29,7 +29,7 @@ def summary(estimate: Estimate) -> str:
     head = f"{'parameter':<{width}} {'value':>11} {'2 sigma':>10} {'% sigma':>8}   95 % interval"
     lines = [
         f"{estimate.method} of {estimate.model.robot.name}: {estimate.status}"
-        + (f" after {estimate.iterations} iterations" if estimate.history else ""),
+        + (f" after {estimate.iterations} iteration{'s'[: estimate.iterations != 1]}" if estimate.history else ""),
         estimate.message,
         "",
         head,

@@ -99,12 +99,14 @@ class Robot:
             raise InputError(f"Robot {self.name!r} has no joint that moves.")
         object.__setattr__(self, "joints", tuple(self.joints))
         object.__setattr__(self, "gravity", array_of(self.gravity, (3,), f"Robot {self.name!r}: gravity"))
+        if not all(letter.isprintable() or letter in "\n\t" for letter in self.reference):
+            raise InputError(f"Robot {self.name!r}: the reference has characters that cannot be printed.")
         if not np.all(np.abs(self.gravity) < 1e3):
             raise InputError(f"Robot {self.name!r}: gravity must be in m/s^2, found {self.gravity.tolist()}.")
         names = [joint.name for joint in self.joints]
         for name in [self.name, *names, *(coupling.name for coupling in self.couplings)]:
-            if not name.isprintable():
-                raise InputError(f"The name {name!r} has characters that cannot be printed; choose another.")
+            if not name.isprintable() or not name.strip():
+                raise InputError(f"The name {name!r} is empty or has characters that cannot be printed; choose another.")
             if names.count(name) > 1:
                 raise InputError(f"Robot {self.name!r}: two joints are called {name!r}; give each its own name.")
         for index, joint in enumerate(self.joints):

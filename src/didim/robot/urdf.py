@@ -27,6 +27,9 @@ Element = ElementTree.Element
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _REFUSED = ("floating", "planar")
+UNLIMITED = 1e11
+"""rad or m: a limit this far away is none, where URDF asks for two."""
+
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -160,7 +163,7 @@ def _limits(limit: Element | None, kind: str, where: str) -> dict[str, Any]:
     if kind == "continuous" or lower == upper:
         lower, upper = -np.inf, np.inf
     return {
-        "position_limits": (lower, upper),
+        "position_limits": (lower if lower > -UNLIMITED else -np.inf, upper if upper < UNLIMITED else np.inf),
         "velocity_limit": float(numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
         "torque_limit": float(numbers(limit, "effort", (0.0,), where)[0]) or np.inf,
     }

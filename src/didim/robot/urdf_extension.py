@@ -48,8 +48,8 @@ def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str
 
 
 def write_beyond_joint(parent: Element, joint: Joint) -> None:
-    """Add <didim> to a joint that has more than viscous and Coulomb friction, or less."""
-    if joint.effects == PLAIN:
+    """Add <didim> to a joint that has more than viscous and Coulomb friction, or less, or negative values of it."""
+    if joint.effects == PLAIN and all(value >= 0 for value in joint.nominal.values()):
         return
     element = SubElement(parent, TAG, effects=" ".join(effect for effect in STEMS if effect in joint.effects))
     for stem, value in joint.nominal.items():

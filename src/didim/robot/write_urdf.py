@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from didim.errors import InputError
 from didim.robot.inertia import parted, seen_from
 from didim.robot.robot import BASE, Joint, Robot
+from didim.robot.urdf import UNLIMITED
 from didim.robot.urdf_extension import write_beyond_joint, write_beyond_robot
 from didim.robot.urdf_numbers import written
 
@@ -56,16 +57,16 @@ def write_inertial(link: Element, joint: Joint) -> None:
 
 
 def write_dynamics(element: Element, joint: Joint) -> None:
-    """Put the friction of a joint into its element, the mean of both directions where they differ."""
+    """Put the friction of a joint into its element: the mean of both directions where they differ, none where negative."""
     values = dict(joint.nominal)
     damping = values.get("Fv", 0.5 * (values.get("Fvp", 0.0) + values.get("Fvn", 0.0)))
     friction = values.get("Fc", 0.5 * (values.get("Fcp", 0.0) + values.get("Fcn", 0.0)))
-    SubElement(element, "dynamics", damping=written(damping), friction=written(friction))
+    SubElement(element, "dynamics", damping=written(max(damping, 0.0)), friction=written(max(friction, 0.0)))
     write_beyond_joint(element, joint)
 
 
 def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: str) -> None:
-    limited = all(map(math.isfinite, joint.position_limits))
+    limited = any(map(math.isfinite, joint.position_limits))
     kind = joint.kind if limited or joint.kind == "prismatic" else "continuous"
     element = SubElement(root, "joint", name=joint.name, type=kind)
     before = np.eye(3) if joint.parent == BASE else robot.joints[joint.parent].link_frame[:3, :3]
@@ -76,7 +77,8 @@ def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: 
     SubElement(element, "parent", link=parent)
     SubElement(element, "child", link=child)
     SubElement(element, "axis", xyz=written(own[:, 2]))
-    limits = dict(zip(("lower", "upper"), joint.position_limits, strict=True)) if limited else {}
+    sides = (max(min(side, UNLIMITED), -UNLIMITED) for side in joint.position_limits)
+    limits = dict(zip(("lower", "upper"), sides, strict=True)) if limited else {}
     limits |= {"effort": joint.torque_limit, "velocity": joint.velocity_limit}
     SubElement(element, "limit", {key: written(value if math.isfinite(value) else 0.0) for key, value in limits.items()})
     write_dynamics(element, joint)

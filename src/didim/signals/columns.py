@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ Columns = Mapping[str, str | int | Sequence[str | int]]
 """From a signal to its columns: a name, a number (1 is the first) or a list of them, one for each joint. A name may be a
 pattern: "pos*" (matches in the order of their numbers), "pos{j}" (j = 1, 2, ...) or "pos_{joint}" (the robot's joint names)."""
 
+_NUMBER = re.compile(r"[0-9]+")
+
 _FROM_STATES = dict(zip(STATES, ("q", "dq", "tau"), strict=True))
 
 
@@ -26,6 +29,8 @@ def signals_of(
     table: Table, columns: Columns | None, known: Sequence[str], where: str, joints: Sequence[str] | None = None
 ) -> dict[str, Array]:
     """The signals (N, k) that `columns` names, or that carry the usual names."""
+    if joints is not None and (isinstance(joints, str) or not all(isinstance(joint, str) for joint in _listed(joints))):
+        raise InputError(f"joints must be a list of names, found {shortened(joints)}.")
     if columns is None:
         columns = {key: found for key in known if (found := usual_names(table, key, joints))}
     if not isinstance(columns, Mapping):
@@ -34,6 +39,11 @@ def signals_of(
         if key not in known:
             raise InputError(f"{where}: columns has the unknown signal {key!r}; {nearest(str(key), known)}")
     return {key: _signal(table, key, names, where, joints) for key, names in columns.items()}
+
+
+def _listed(names: object) -> list[object]:
+    """The names one by one; something that is no text where they are no list, or an empty one."""
+    return list(names) if isinstance(names, list | tuple) and names else [None]
 
 
 def listed(table: Table) -> str:
@@ -47,9 +57,8 @@ def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> 
         return [key]
     for kind, signal in _FROM_STATES.items():
         stated = [name for name in table if signal == key and name.startswith(f"{kind}/")]
-        wanted = [f"{kind}/{joint}" for joint in joints or ()]
         if stated:
-            return wanted if set(wanted) <= set(stated) and wanted else stated
+            return stated if joints is None else [f"{kind}/{joint}" for joint in joints]
     numbered = {name: int(found[1]) for name in table if (found := re.fullmatch(rf"{key}_?(\d+)", name))}
     if sorted(numbered.values()) not in ([], list(range(1, len(numbered) + 1)), list(range(len(numbered)))):
         raise InputError(f"Columns {', '.join(numbered)} are not numbered 1, 2, ...; say which is which with columns={{...}}.")
@@ -79,10 +88,13 @@ def _expanded(table: Table, name: str | int, joints: Sequence[str] | None) -> li
         return [name]
     if joints is not None and ("{joint}" in name or "{j}" in name):
         return [name.replace("{joint}", joint).replace("{j}", str(j + 1)) for j, joint in enumerate(joints)]
+    if "{j}" in name:
+        counted = (name.replace("{j}", str(j)) for j in count(1))
+        return [*takewhile(table.__contains__, counted)] or [name]
     found = [each for each in table if fnmatchcase(each, name)] if any(mark in name for mark in "*?[") else []
     return [*sorted(found, key=_by_numbers)] or [name]
 
 
 def _by_numbers(name: str) -> list[tuple[int, str]]:
     """So that tau2 comes before tau10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if _NUMBER.fullmatch(part) else (-1, part) for part in re.split(r"([0-9]+)", name)]

@@ -15,6 +15,10 @@ from didim.signals.reference import Course, Reference
 Array = NDArray[np.float64]
 
 
+SHORTEST, LONGEST = 1e-8, 1e6
+"""s, of a step between samples: beyond them the times are in another unit."""
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """One record: joint torques and the reference that the controller followed; positions where they were measured."""
@@ -37,6 +41,9 @@ class Experiment:
         time = instants(self.t, "t of the experiment")
         width = width_of(self.tau, "tau")
         object.__setattr__(self, "t", time.copy())
+        step = float(np.median(np.diff(time)))
+        if not SHORTEST < step < LONGEST:
+            raise InputError(f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its unit.")
         for name in ("tau", "q", "dq"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, samples(value, name, width, time.size).copy())

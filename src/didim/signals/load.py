@@ -16,7 +16,7 @@ from didim.robot.drive import Drive
 from didim.signals.columns import Columns, listed, signals_of
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Course, Reference
-from didim.signals.tables import read_table
+from didim.signals.tables import KINDS, read_table
 from didim.signals.units import Units, in_si
 
 Array = NDArray[np.float64]
@@ -34,7 +34,8 @@ class Conversion:
     units: Units | None = None
     """From a signal to a unit's name, or to the factor that brings it to SI."""
     gear: ArrayLike | None = None
-    """(n,) or (n, n) Kr, motor velocity per joint velocity, where the log is of the motors: q = Kr^-1 q_m, tau = Kr' tau_m."""
+    """(n,) or (n, n) Kr, motor velocity per joint velocity, where the log is of the motors: q = Kr^-1 q_m, tau = Kr' tau_m.
+    A control signal is not geared: g of (9) contains the gears."""
     position_offset: ArrayLike | None = None
     """(n,) added to the positions, rad or m: the model's zero where the log has another."""
 
@@ -46,6 +47,8 @@ class Conversion:
                 drive = _drive(self.gear, found[key].shape[1], where)
                 found[key] = drive.joint_torque(found[key]) if key == "tau" else drive.joint_position(found[key])
         if self.position_offset is not None:
+            if not {"q", "q_ref"} & set(found):
+                raise InputError(f"{where}: position_offset is given, but there are no positions.")
             for key in [key for key in ("q", "q_ref") if key in found]:
                 n = found[key].shape[1]
                 found[key] = found[key] + per_joint(self.position_offset, f"{where}: position_offset", n)
@@ -103,7 +106,7 @@ def load_experiment(
     q_ref = kept.get("q_ref") if reference is None else reference
     if len(kept["t"]) < len(chosen["t"]) and reference is not None and not isinstance(reference, Course):
         raise InputError(f"{where}: samples repeat, so that a reference on t has no clear meaning; give a didim.Reference.")
-    title = where.split(".")[0] if name is None else name
+    title = _stem(where) if name is None else name
     return Experiment(kept["t"][:, 0], kept["tau"], q_ref, kept.get("q"), kept.get("dq"), title, tuple(notes))
 
 
@@ -121,7 +124,7 @@ def load_reference(
     """Read a reference: keys t, q_ref, dq_ref, ddq_ref of `columns`, everything else as for `load_experiment`."""
     chosen, where, there = _gather(path, columns, _REFERENCE, rate, joints)
     if "q_ref" not in chosen:
-        raise InputError(f"{where}: which columns are q_ref? Give columns={{'q_ref': ...}}; there are {there}.")
+        raise InputError(f"{where}: which columns are q_ref? Name them in columns; there are {there}.")
     kept, _ = _rising(Conversion(units, gear, position_offset)(chosen, where), where)
     return Reference(kept["t"][:, 0], kept["q_ref"], kept.get("dq_ref"), kept.get("ddq_ref"), interpolation)
 
@@ -135,6 +138,8 @@ def _gather(
         for key in columns or {}:
             if key not in path:
                 raise InputError(f"columns names {key!r}, for which no file is given.")
+        if not path:
+            raise InputError("No file is given; give one for each signal, such as {'tau': 'torque.csv'}.")
         tables = {str(each): read_table(each) for each in path.values()}
         for key, each in path.items():
             table = tables[str(each)]
@@ -152,13 +157,19 @@ def _gather(
             )
     there = "; ".join(listed(table) for table in tables.values())
     if "t" not in chosen and rate is None:
-        raise InputError(f"{where}: which column is the time? Give columns={{'t': ...}}, or rate; there are {there}.")
+        raise InputError(f"{where}: which column is the time? Name it in columns, as t, or give rate; there are {there}.")
     if "t" in chosen and rate is not None:
         raise InputError(f"{where}: the time is given twice, as a column and by rate.")
     if rate is not None and chosen:
         period = 1.0 / real(rate, f"{where}: rate, in samples per second,", above=0.0)
         chosen["t"] = period * np.arange(len(next(iter(chosen.values()))), dtype=np.float64)[:, None]
     return chosen, where, there
+
+
+def _stem(name: str) -> str:
+    """A file's name without its ending."""
+    ending = next((kind for kind in sorted(KINDS, key=len, reverse=True) if name.lower().endswith(kind)), "")
+    return name[: len(name) - len(ending)]
 
 
 def _drive(gear: ArrayLike, n: int, where: str) -> Drive:

@@ -36,13 +36,18 @@ def still_joints(q: Array) -> NDArray[np.bool_]:
     return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < STILL))
 
 
-def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
-    """The measured motion of a regularly sampled record, filtered and differentiated; still joints are exactly at rest."""
+def refuse_unmeasured(experiment: Experiment) -> None:
+    """Refuse a record without positions."""
     if experiment.q is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, or use didim.DIDIM, "
-            "which needs torque and reference only."
+            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, or use DIDIM (method = "
+            '"didim" in a study), which needs torque and reference only.'
         )
+
+
+def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
+    """The measured motion of a regularly sampled record, filtered and differentiated; still joints are exactly at rest."""
+    refuse_unmeasured(experiment)
     q = np.asarray(experiment.q)
     smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(np.asarray(experiment.t)), cutoff, order)
     moves = ~still_joints(q)

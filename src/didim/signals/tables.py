@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -48,7 +46,8 @@ def read_table(path: str | PathLike[str]) -> Table:
         if (file / "metadata.yaml").is_file():
             return read_bag(file)
         if not file.is_file():
-            raise InputError(f"{shortened(str(file))}: {'is a folder' if file.is_dir() else 'no such file'}.")
+            reason = "is a folder" if file.is_dir() else ("is no regular file" if file.exists() else "no such file")
+            raise InputError(f"{shortened(str(file))}: {reason}.")
     except (OSError, ValueError) as problem:
         if isinstance(problem, InputError):
             raise
@@ -57,5 +56,8 @@ def read_table(path: str | PathLike[str]) -> Table:
         raise InputError(f"{file.name}: the ending {kind!r} is not known; {nearest(kind, KINDS)}")
     try:
         return _READERS[kind](file)
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError) as problem:
-        raise InputError(f"{file.name}: cannot be read: {str(problem).splitlines()[0]}.") from None
+    except (InputError, MemoryError):
+        raise
+    except Exception as problem:  # a damaged file raises what its decoder raises
+        told = next(iter(str(problem).splitlines()), "") or type(problem).__name__
+        raise InputError(f"{file.name}: cannot be read: {told.rstrip('.')}.") from None

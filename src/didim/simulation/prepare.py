@@ -143,6 +143,17 @@ def lag_of(law: Law) -> Array:
     return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
+def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Controller) -> Array:
+    """(n,) s by which the loop is behind its reference: that of `lag_of`, and 1 + Fv / (g kv) of it where values are known."""
+    n = model.robot.n
+    if parameters is None or not np.isfinite(parameters).all():
+        return lag_of(controller.resolve(model, np.ones(n)))
+    law = controller.resolve(model, np.maximum(largest_inertias(model, parameters), 1e-12))
+    stiff = np.abs(np.diag(law.gain)) * law.kv
+    viscous = np.maximum(np.diag(model.values(parameters).viscous), 0.0)
+    return lag_of(law) * (1.0 + viscous / np.where(stiff > 0, stiff, np.inf))
+
+
 def _own_inertia(loop: Controller | None, law: Law, q: Array) -> Array | None:
     """Inertia matrices (K, n, n) of the model that computed torque multiplies its gains with; None for other laws."""
     if loop is None or loop.model is None or law.kind != COMPUTED_TORQUE:

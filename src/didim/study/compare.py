@@ -70,8 +70,6 @@ class Comparison:
 
     def text(self) -> str:
         """The table."""
-        if not self.found:
-            return "\n".join(f"{run.label}: not run. {run.reason}" for run in self.runs)
         names = self.found[0][1].model.parameter_names
         apart = {each.name: each for each in self.disagreements}
         width = max(12, *(len(name) for name in names))
@@ -130,13 +128,17 @@ def compare(study: Study, progress: Callable[[str], Callable[[float], Any] | Non
     if "output_error" in study.settings.model_fields_set or study.settings.method == "output_error":
         asked.append(("OutputError", "output_error", {}))
     _ = study.experiments
-    runs = []
+    runs: list[Run] = []
+    first: InputError | None = None
     for label, name, changed in asked:
         begin = time.perf_counter()
         try:
             estimate = study.run(progress(label) if progress is not None else None, study.method(name, **changed))
         except InputError as problem:
             runs.append(Run(label, None, str(problem)))
+            first = first or problem
         else:
             runs.append(Run(label, estimate, "", time.perf_counter() - begin))
+    if first is not None and all(run.estimate is None for run in runs):
+        raise InputError(f"No method can run. {first}")
     return Comparison(tuple(runs))

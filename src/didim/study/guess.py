@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from didim.errors import InputError
 from didim.signals.columns import usual_names
 from didim.signals.tables import Table
 
@@ -29,7 +30,10 @@ def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list
     if time is not None:
         found["t"] = time
     for key in ("tau", "q_ref", "q", "dq"):
-        usual = usual_names(table, key, joints)
+        try:
+            usual = usual_names(table, key, joints)
+        except InputError:  # numbered in a way that does not tell
+            continue
         if len(usual) == len(joints) or (len(usual) == 1 and table[usual[0]].ndim == 2):
             found[key] = usual[0] if len(usual) == 1 else usual
     for stem, columns in _groups((name for name in table if name != time), joints).items():

@@ -30,7 +30,7 @@ def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> 
         if table.law != "pd" or table.Kp is None or table.Kd is None:
             raise InputError("controller: Kp and Kd belong together, and to the law pd; other gains are kp, kv, ki and kiv.")
         law = PD.parallel
-    if table.model is not None or table.law == "computed_torque":
+    if table.model is not None or table.law == "computed_torque" or table.model_term not in (None, "none"):
         settings |= _own_model(table.model or "nominal", model, folder)
     for name in ("ki", "kiv", "integral_time"):
         if name in settings and name not in getattr(LAWS[table.law], "__dataclass_fields__", {}):

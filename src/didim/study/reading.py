@@ -15,6 +15,11 @@ from didim.study.schema import StudyFile
 
 _PART = re.compile(r'\s*(?:"([^"]*)"|\'([^\']*)\'|([^.\[\]"\'\s]+)|\[(\d+)\])\s*')
 
+_INDEX = re.compile(r"[0-9]{1,6}")
+
+DEEPEST = 12
+"""Parts of a dotted path, at most."""
+
 _KINDS = {
     "string_type": "must be a text",
     "list_type": "must be a list, written [[experiment]]",
@@ -59,8 +64,10 @@ def apply_setting(data: dict[str, Any], text: str) -> None:
     """
     key, mark, value = text.partition("=")
     parts = _parts(key)
-    if not mark or not parts:
+    if not mark or not key.strip():
         raise InputError(f"--set needs key=value, such as didim.refine=true; found {shortened(text)}.")
+    if not 0 < len(parts) <= DEEPEST:
+        raise InputError(f"--set: {shortened(key.strip())} is no dotted path, such as didim.refine or experiment.0.use.")
     _put(data, parts, _value(value), key.strip())
 
 
@@ -93,11 +100,11 @@ def _value(text: str) -> Any:
 def _put(node: Any, parts: list[str], value: Any, key: str) -> None:
     name, rest = parts[0], parts[1:]
     if isinstance(node, list):
-        if not name.isdigit():
+        if not _INDEX.fullmatch(name):
             for item in node:
                 _put(item, parts, value, key)
         elif int(name) >= len(node):
-            raise InputError(f"--set {key}: there are {len(node)} here, counted from 0.")
+            raise InputError(f"--set {key}: there is no {name}; the list has {len(node)}, counted from 0.")
         elif rest:
             _put(node[int(name)], rest, value, key)
         else:

@@ -18,7 +18,7 @@ from didim.signals.filters import lowpass
 from didim.signals.load import load_experiment, load_reference
 from didim.signals.reference import Reference
 from didim.signals.resample import period_of, regular
-from didim.simulation.prepare import lag_of
+from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
 from didim.study.schema import ExperimentTable, ReferenceTable
 
@@ -90,7 +90,7 @@ def _with_reference(
     if table.shift is not None:
         return record.aligned(table.shift)
     if table.align:
-        lag = 0.0 if controller is None else lag_of(controller.resolve(model, np.ones(model.robot.n)))
+        lag = 0.0 if controller is None else loop_lag(model.base, model.base.nominal, controller)
         found = time_offset(record, lag)
         return replace(moved := record.aligned(found.seconds), notes=(*moved.notes, str(found)))
     return record

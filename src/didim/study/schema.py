@@ -190,7 +190,6 @@ class _LoopTable(Table):
 
     decimation: types.Whole = None
     decimate: Literal["matlab", "scipy", "fir"] | None = None
-    initial: types.Initial = None
     transient: types.Number = None
     """s cut at the start."""
     rest_velocity: types.PerJoint = None
@@ -204,6 +203,7 @@ class _LoopTable(Table):
 class DidimTable(_LoopTable):
     """Settings of `didim.DIDIM`."""
 
+    initial: types.Initial = None
     gain_update: types.Switch = None
     """Whether gains follow J(chi), eq. 59."""
     weights: Literal["ols", "wls", "irls"] | None = None
@@ -219,6 +219,7 @@ class DidimTable(_LoopTable):
 class OutputErrorTable(_LoopTable):
     """Settings of `didim.OutputError`; without a [controller] it runs in open loop."""
 
+    initial: types.InitialOrPrior = None
     output: Literal["position", "torque", "both"] | None = None
     scan: types.Scan = None
 

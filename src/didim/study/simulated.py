@@ -33,6 +33,11 @@ class Simulated:
 def simulate_study(study: Study, estimate: Estimate | None = None, progress: Progress | None = None) -> list[Simulated]:
     """Every record of the study in its loop, at the described parameters or at those of an estimate, in its own loop."""
     base = study.model.base if estimate is None else estimate.model
+    if base.robot.n != study.model.robot.n:
+        raise InputError(
+            f"The result is of {base.robot.name!r} with {base.robot.n} joints, {study.name} of {study.model.robot.name!r} with "
+            f"{study.model.robot.n}."
+        )
     loop = study.controller
     parameters = base.nominal if estimate is None else estimate.parameters
     if loop is None and (estimate is None or estimate.controller is None):

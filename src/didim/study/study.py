@@ -29,6 +29,8 @@ from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
 
+SIMULATED = "the simulation knows what sticks"
+
 ASSUMED = "The control loop was assumed, not known: what is found holds as far as it resembles the true one."
 
 
@@ -104,16 +106,18 @@ class Study:
 
     def check(self) -> tuple[Finding, ...]:
         """Look at records, loop and settings before any number is believed."""
-        records = [*self.records]
+        records, filtering = [*self.records], self.method("idim")
         extra: tuple[Finding, ...] = ()
-        settings: dict[str, Any] = {}
+        settings: dict[str, Any] = {"rest_handled": "" if self.settings.method == "idim" else SIMULATED}
         try:
             method: Any = self.method()
             settings = {"decimated": method.decimation, "rest_handled": _at_rest(method)}
+            method.ready(self.model.base, self.experiments)
+            method.ready(self.model.base, records)
         except InputError as problem:
-            extra = (Finding("method", "fail", str(problem)),)
-        if "cutoff" in self.settings.idim.model_fields_set:
-            settings["cutoff"] = self.settings.idim.cutoff
+            extra = (Finding("method", "fail", str(problem), "didim identify would stop there; mend it first."),)
+        if isinstance(filtering, IDIM) and "cutoff" in self.settings.idim.model_fields_set:
+            settings["cutoff"] = filtering.cutoff
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with _named(self.name):
@@ -143,7 +147,7 @@ def _at_rest(method: Any) -> str:
     """What a method does about joints at rest, whose friction is not known; empty: nothing."""
     if method.rest_velocity is not None:
         return "rest_velocity leaves these equations out"
-    return "" if isinstance(method, IDIM) else "the simulation knows what sticks"
+    return "" if isinstance(method, IDIM) else SIMULATED
 
 
 @contextmanager

@@ -112,11 +112,19 @@ Unit = _type(
 Texts = _type(
     "a list of texts", lambda v: isinstance(v, list) and all(map(_text, v)), {"type": "array", "items": {"type": "string"}}
 )
-Initial = _type(
-    '"unit", "identity", "nominal", "prior", a saved estimate (.json) or a list of base parameters',
-    lambda v: _text(v) or _numbers(v),
-    {"anyOf": [_TEXT, _NUMBERS]},
-)
+
+
+def _initial(*names: str) -> Any:
+    """Where an iteration starts."""
+    return _type(
+        f"{', '.join(map(repr, names))}, a saved estimate (.json) or a list of base parameters",
+        lambda v: v in names or (isinstance(v, str) and v.endswith(".json")) or _numbers(v),
+        {"anyOf": [{"enum": list(names)}, {"type": "string", "pattern": "[.]json$"}, _NUMBERS]},
+    )
+
+
+Initial = _initial("unit", "identity", "nominal")
+InitialOrPrior = _initial("prior", "unit", "nominal")
 Start = _type(
     '"tracking", or the lists [q, dq]',
     lambda v: v == "tracking" or (isinstance(v, list) and len(v) == 2 and all(map(_numbers, v))),

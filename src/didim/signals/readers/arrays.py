@@ -20,11 +20,12 @@ _DEPTH = 8
 def read_npz(file: Path) -> Table:
     """The numeric arrays of an NPZ file."""
     try:
-        content = np.load(file, allow_pickle=False)
-        if not isinstance(content, np.lib.npyio.NpzFile):
-            raise InputError(f"{file.name}: is no NPZ file.")
-        with content:
-            return _numeric(((name, content[name]) for name in content.files), file)
+        with file.open("rb") as opened:
+            content = np.load(opened, allow_pickle=False)
+            if not isinstance(content, np.lib.npyio.NpzFile):
+                raise InputError(f"{file.name}: is no NPZ file.")
+            with content:
+                return _numeric(((name, content[name]) for name in content.files), file)
     except InputError:
         raise
     except ValueError:
@@ -83,8 +84,16 @@ def _datasets(group: Any, path: str, h5py: Any, depth: int = 0) -> Iterator[tupl
         if isinstance(node, h5py.Group):
             if depth < _DEPTH:
                 yield from _datasets(node, f"{path}{name}.", h5py, depth + 1)
-        elif node.dtype.kind in "fiu" and "MATLAB_empty" not in node.attrs and not node.external and not node.is_virtual:
+        elif isinstance(node, h5py.Dataset) and node.shape and node.dtype.kind in "fiu" and _is_plain(node):
             yield f"{path}{name}", np.asarray(node).T
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether a dataset holds numbers, all of them in this file."""
+    kind = node.attrs.get("MATLAB_class", "double")
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
+    elsewhere = node.external or node.is_virtual
+    return kind not in ("char", "logical", "cell") and "MATLAB_empty" not in node.attrs and not elsewhere
 
 
 def _numeric(content: Iterator[tuple[str, Any]], file: Path) -> Table:

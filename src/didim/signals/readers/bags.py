@@ -36,13 +36,14 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
                 raise InputError(f"{path.name}: no topic carries sensor_msgs/JointState; topics: {topics}.")
             for connection, received, raw in reader.messages(connections=chosen):
                 message: Any = reader.deserialize(raw, connection.msgtype)
-                stamp = message.header.stamp
-                seconds = stamp.sec + 1e-9 * stamp.nanosec or 1e-9 * received
-                series.setdefault((connection.topic, tuple(message.name)), []).append((seconds, message))
+                names = tuple(message.name)
+                if len(set(names)) < len(names):
+                    raise InputError(f"{path.name}: messages of {connection.topic} name a joint twice: {', '.join(names)}.")
+                series.setdefault((connection.topic, names), []).append((1e-9 * received, message))
     except InputError:
         raise
     except Exception as problem:  # rosbags raises what its many decoders raise
-        told = next(iter(str(problem).splitlines()), "") or type(problem).__name__
+        told = (next(iter(str(problem).splitlines()), "") or type(problem).__name__).rstrip(".")
         raise InputError(f"{path.name}: is not a bag that can be read: {told}.") from None
     table: dict[str, NDArray[np.float64]] = {}
     for k, (topic, joints) in enumerate(series):
@@ -55,8 +56,12 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
 
 
 def _columns(messages: list[tuple[float, Any]], joints: tuple[str, ...]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Time and signals of the messages of one topic; a signal that a message lacks is left out."""
-    yield "t", np.array([seconds for seconds, _ in messages])
+    """Time and signals of the messages of one topic, each with the time of its receipt; a signal that one lacks is left out.
+
+    The time is that of the stamps, or of the receipt where no message has a stamp.
+    """
+    stamps = np.array([message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec for _, message in messages])
+    yield "t", stamps if stamps.any() else np.array([received for received, _ in messages])
     for kind in KINDS:
         rows = [getattr(message, kind) for _, message in messages]
         if all(len(row) == len(joints) for row in rows):

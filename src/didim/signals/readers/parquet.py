@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError
 
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
 
 def read_parquet(file: Path) -> dict[str, NDArray[np.float64]]:
     """The columns (N,) or (N, k) of a Parquet file; empty cells are nan."""
@@ -34,22 +36,25 @@ def read_parquet(file: Path) -> dict[str, NDArray[np.float64]]:
 
 
 def _numbers(column: Any, pyarrow: Any) -> NDArray[np.float64] | None:
-    """A column as an array, or None where it holds no numbers."""
+    """A column as an array (N,), or (N, k) of lists; None where it holds no numbers."""
     kinds, kind = pyarrow.types, column.type
-    if kinds.is_timestamp(kind):
-        stamps = column.cast(pyarrow.timestamp("ns")).to_numpy()
-        seconds = stamps.astype("datetime64[ns]").astype(np.int64)
-        return np.where(np.isnat(stamps), np.nan, seconds / 1e9)
+    whole = column.combine_chunks()
+    whole = pyarrow.concat_arrays(whole.chunks) if isinstance(whole, pyarrow.ChunkedArray) else whole
     if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
-        flat = _numbers(column.combine_chunks().flatten(), pyarrow)
-        count = len(column)
-        lengths = pyarrow.compute.list_value_length(column).to_numpy()
-        if flat is None or flat.ndim != 1 or count == 0 or not np.all(lengths == flat.size // count):
+        if not _is_number(kind.value_type, kinds) or not len(whole) or whole.null_count:
             return None
-        return flat.reshape(count, -1)
-    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        plain = column.cast(pyarrow.float64(), safe=False)
-        return np.asarray(
-            plain.to_numpy(zero_copy_only=False) if hasattr(plain, "offset") else plain.to_numpy(), dtype=np.float64
-        )
-    return None
+        flat, count = _plain(whole.flatten(), pyarrow), len(whole)
+        lengths = pyarrow.compute.list_value_length(whole).to_numpy(zero_copy_only=False)
+        return flat.reshape(count, -1) if np.all(lengths == flat.size // count) else None
+    if kinds.is_timestamp(kind):
+        return _plain(whole.cast(pyarrow.int64()), pyarrow) * _SECONDS[kind.unit]
+    return _plain(whole, pyarrow) if _is_number(kind, kinds) else None
+
+
+def _is_number(kind: Any, kinds: Any) -> bool:
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+
+
+def _plain(values: Any, pyarrow: Any) -> NDArray[np.float64]:
+    """An array of Arrow as one of NumPy; what is empty is nan."""
+    return np.asarray(values.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -15,23 +15,31 @@ from numpy.typing import NDArray
 from didim.errors import InputError
 
 SEPARATORS = (";", "\t", ",")
+_REMARKS = ("#", "%")
 
 
 def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
     """The columns (N,) of a text file; without a header they are called "1", "2", ..."""
     with _open(file) as lines:
-        first = next(_lines(lines), None)
-        if first is None:
+        rows, remark = _lines(lines), ""
+        for first in rows:
+            if not first.startswith(_REMARKS):
+                break
+            remark = first.lstrip("#% ")  # the last one before the numbers may be the header
+        else:
             raise InputError(f"{file.name}: the file is empty.")
         separator = next((mark for mark in SEPARATORS if mark in first), None)
-        head = [cell.strip() for cell in (next(csv.reader([first], delimiter=separator)) if separator else first.split())]
+        head = _cells(first, separator)
         headed = not all(map(_is_number, head))
-        rows = _lines(lines)
-        begin = next(rows, None) if headed else first
+        data = (row for row in rows if not row.startswith(_REMARKS))
+        begin = next(data, None) if headed else first
         if begin is None:
             raise InputError(f"{file.name}: there is no row of numbers.")
+        named = _cells(remark, separator)
+        if not headed and len(named) == len(head) and not any(map(_is_number, named)):
+            head, headed = named, True
         try:
-            values = np.loadtxt(chain([begin], rows), delimiter=separator, ndmin=2, comments="#", quotechar='"')
+            values = np.loadtxt(chain([begin], data), delimiter=separator, ndmin=2, comments="#", quotechar='"')
         except ValueError as problem:
             hint = " (a decimal comma? write 1.5, not 1,5)" if separator == ";" else ""
             raise InputError(f"{file.name}: not a table of numbers: {str(problem).split(';')[0].rstrip('.')}{hint}.") from None
@@ -51,13 +59,16 @@ def _open(file: Path) -> IO[str]:
 
 
 def _lines(lines: IO[str]) -> Iterator[str]:
-    """Lines that are neither empty nor comments; a header may be marked as a comment."""
-    for k, line in enumerate(lines):
-        text = line.strip()
-        if text.startswith(("#", "%")):
-            text = text.lstrip("#% ").strip() if k == 0 else ""
-        if text:
+    """Lines that are not empty; a leading tab stands for an empty cell and is kept."""
+    for line in lines:
+        text = line.strip("\r\n ")
+        if text.strip():
             yield text
+
+
+def _cells(line: str, separator: str | None) -> list[str]:
+    """The cells of a line."""
+    return [cell.strip() for cell in (next(csv.reader([line], delimiter=separator), []) if separator else line.split())]
 
 
 def _is_number(cell: str) -> bool:
