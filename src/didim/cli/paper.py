@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from didim.cli.progress import progress
 from didim.errors import InputError
 from didim.paper.claims import claims
 from didim.paper.experiments import PaperExperiments
@@ -22,11 +23,16 @@ def run(options: argparse.Namespace) -> int:
     files = {} if folder is None else figure_files(Path(folder), options.force)
     runs = PaperExperiments(options.seed)
     for number in TABLES if options.table is None else (options.table,):
-        print(table(runs, number), end="\n\n", flush=True)
+        with progress(f"table {number}"):
+            text = table(runs, number)
+        print(text, end="\n\n", flush=True)
     if options.table is None:
         print("What the paper claims, and what holds on this virtual robot:")
-        for claim in claims(runs):
-            print(claim, flush=True)
+        with progress("claims"):
+            judged = claims(runs)
+        print(*judged, sep="\n", flush=True)
     for number, file in files.items():
-        print(f"Figure {number}: {draw(runs, number, file)}", flush=True)
+        with progress(f"figure {number}"):
+            drawn = draw(runs, number, file)
+        print(f"Figure {number}: {drawn}", flush=True)
     return 0
