@@ -23,6 +23,11 @@ def shortened(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def cut(text: str, most: int) -> str:
+    """A text that is not longer than a reader wants."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known words, led by the one closest to `word`, as the tail of an error message."""
     names = sorted(known)

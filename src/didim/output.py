@@ -1,4 +1,4 @@
-"""Writing files: all of them or none, and never over another without being told to."""
+"""Writing files: only when all of them are ready, each in one move, and never over another without being told to."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ def write(files: Mapping[Path, bytes], overwrite: bool = False, instead: str = I
         for ready, file in staged:
             ready.replace(file)
     except (OSError, ValueError) as problem:
-        for ready, _ in staged:
-            ready.unlink(missing_ok=True)
         raise InputError(
             f"{shortened(str(file))}: cannot be written: {getattr(problem, 'strerror', None) or problem}."
         ) from None
+    finally:
+        for ready, _ in staged:
+            ready.unlink(missing_ok=True)
 
 
 def _staged(file: Path, content: bytes) -> Path:

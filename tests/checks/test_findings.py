@@ -216,3 +216,20 @@ def test_friction_belongs_to_the_lag_of_a_loop():
     record, _ = didim.virtual_experiment(arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5)
     found = {each.check: each for each in diagnose(arm, [record], slow, rest_handled="simulated")}
     assert found["lag"].level == "pass"
+
+
+def test_what_cannot_be_judged_is_not_passed():
+    tau = -np.asarray(clean().tau)
+    found = diagnose(didim.DynamicModel(didim.load_robot("scara"), []), [replace(clean(), tau=tau)], loop())
+    assert "not judged" in {each.check: each for each in found}["torque sign"].found
+    with pytest.raises(didim.InputError, match="no experiment to check"):
+        diagnose(model(), [])
+
+
+def test_close_stamps_are_no_jump_and_held_torques_no_saturation():
+    record = clean()
+    t = np.array(record.t)
+    t[1000] = t[1001] - 3e-5
+    assert levels(replace(record, t=t, q_ref=None))["jumps"] == "pass"
+    tau = np.repeat(np.asarray(record.tau)[::10], 10, axis=0)[: t.size]
+    assert levels(replace(record, tau=tau))["saturation"] == "pass"

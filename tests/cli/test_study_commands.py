@@ -293,3 +293,27 @@ def test_compare_of_what_cannot_run_is_bad_input(tmp_path, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "No method can run" in captured.err
+
+
+def test_a_robot_that_cannot_be_written_does_not_undo_the_result(tmp_path, capsys):
+    """A carriage of negative mass is no robot; the numbers are printed and saved all the same."""
+    t = np.arange(0, 10, 0.01)
+    q = 0.1 * np.sin(2 * t) + 0.05 * np.sin(5 * t)
+    emps = didim.DynamicModel(didim.load_robot("emps"))
+    dq, ddq = np.gradient(q, t), np.gradient(np.gradient(q, t), t)
+    tau = -emps.inverse_dynamics(q, dq, ddq, emps.nominal)
+    write_csv(tmp_path / "run.csv", {"t": t, "tau": tau[:, 0], "q": q})
+    (tmp_path / "s.toml").write_text(
+        'robot = "emps"\nmethod = "idim"\n[[experiment]]\nfile = "run.csv"\n[idim]\ndecimation = 2\n'
+    )
+    assert main(["identify", "s.toml", "--out", "r.JSON", "--robot-out", "r.urdf"]) == 1
+    captured = capsys.readouterr()
+    assert "M1" in captured.out
+    assert "r.urdf was not written" in captured.err
+    assert didim.load_estimate("r.JSON").values[0] < 0
+
+
+def test_nothing_agrees_where_nothing_converged(tmp_path, capsys):
+    write_study(tmp_path, study(didim__max_iterations=1))
+    assert main(["compare", "study.toml"]) == 1
+    assert "fewer than two methods converged" in capsys.readouterr().out

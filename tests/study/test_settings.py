@@ -14,6 +14,7 @@ from didim.cli import main
 from didim.cli.schema import schema_of
 from didim.study import schema
 from didim.study.reading import apply_setting, check_study
+from didim.study.record_schema import Files
 from support.studies import STUDY, study, write_study
 
 
@@ -24,7 +25,7 @@ def leaves(table: type[BaseModel], path: str = "") -> list[tuple[str, Any]]:
     for name, field in table.model_fields.items():
         inner = _tables(field.annotation)
         index = ".0" if "list" in str(field.annotation) and inner else ""
-        if inner and inner != [schema.Files]:
+        if inner and inner != [Files]:
             found += leaves(inner[0], f"{path}{name}{index}.")
         else:
             found.append((f"{path}{name}", schemas[name]))

@@ -10,10 +10,12 @@ from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding
 from didim.checks.loop import known, lag, stability
 from didim.checks.signals import jumps, movement, position_units, rest, saturation
-from didim.checks.subject import CUTOFF, Subject
+from didim.checks.subject import Subject
 from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
+from didim.errors import InputError
+from didim.identification.idim import IDIM
 from didim.results.prediction import check_joints
 from didim.signals.experiment import Experiment
 
@@ -40,7 +42,7 @@ def diagnose(
     assumed: bool = False,
     decimated: int = 1,
     rest_handled: str = "",
-    cutoff: float | None = CUTOFF,
+    cutoff: float | None = IDIM.cutoff,
 ) -> tuple[Finding, ...]:
     """Look at records and loop before any number is believed.
 
@@ -61,6 +63,8 @@ def diagnose(
     cutoff
         Hz, of the filter of measured positions.
     """
+    if not experiments:
+        raise InputError("There is no experiment to check; give at least one.")
     for experiment in experiments:
         check_joints(model, experiment)
     subjects = [Subject(model, experiment, controller, cutoff) for experiment in experiments]

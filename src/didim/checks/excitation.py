@@ -11,13 +11,13 @@ from didim.checks.subject import Subject
 from didim.identification.least_squares import estimate
 from didim.identification.statistics import conditions
 from didim.identification.system import LinearSystem, observe, stack
-from didim.identification.verdict import unexcited
+from didim.identification.verdict import REMEDY, untold
 from didim.results.table import ILL_CONDITIONED
 from didim.signals.rows import Selection
 from didim.signals.states import States, reference_states
 
 MOST = 3000
-"""Rows of each record, at most."""
+"""Samples of each record, at most."""
 
 NYQUIST = 3.0
 """Half the decimated rate over the band of the motion, below which decimation cuts into the motion."""
@@ -32,7 +32,7 @@ def fitted(subjects: Sequence[Subject], measured: bool) -> tuple[LinearSystem, l
         if states is None:
             return None
         chosen = np.arange(np.size(subject.even.t))[subject.inner if not use_reference else slice(None)]
-        chosen = chosen[:: max(1, chosen.size // MOST)]
+        chosen = chosen[:: -(-chosen.size // MOST)]
         some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
         tau = np.asarray(subject.even.tau)[chosen]
         systems.append(observe(subject.model.base, some, tau, Selection(1), (0, chosen.size), k))
@@ -48,12 +48,11 @@ def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
         return
     system, motions = found
     solution = estimate(system, "ols")
-    lacks = unexcited(subjects[0].model.base, system, solution, motions)
+    lacks = untold(subjects[0].model.base, system, solution, motions)
     scaled = conditions(system.W)[1]
     figures = f"rank {solution.rank} of {len(system.names)}, condition of W {scaled:.3g} with scaled columns"
-    if lacks is not None:
-        told, _, remedy = lacks.partition(". Use")
-        yield Finding("excitation", "fail", f"{figures}; {told[0].lower()}{told[1:]}", f"use{remedy}")
+    if lacks:
+        yield Finding("excitation", "fail", f"{figures}; {'; '.join(lacks)}", f"{REMEDY[0].lower()}{REMEDY[1:]}")
     elif scaled > ILL_CONDITIONED:
         yield Finding(
             "excitation", "warn", figures, "some parameters are hardly told apart: a richer trajectory, or idim.essential."

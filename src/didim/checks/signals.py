@@ -1,4 +1,4 @@
-"""Checks of the signals: movement and rest, saturation, units, the sign of the torque."""
+"""Checks of the signals: movement and rest, saturation, jumps, units of the positions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def rest(subject: Subject, handled: str) -> Iterator[Finding]:
     share = np.mean(subject.speeds < RESTING * np.where(top > 0, top, 1.0), axis=0)
     much = np.flatnonzero((share > MUCH_REST) & (top > 0))
     if not much.size:
-        yield Finding("rest", "pass", f"every joint moves for at least {100 * (1 - share.max(initial=0.0)):.0f} % of the time")
+        most = share[top > 0].max(initial=0.0)
+        yield Finding("rest", "pass", f"what moves at all moves for at least {100 * (1 - most):.0f} % of the time")
         return
     told = ", ".join(f"{subject.label(j)} {100 * share[j]:.0f} %" for j in much)
     if handled:
@@ -103,11 +104,11 @@ def saturation(subject: Subject) -> Iterator[Finding]:
 
 
 def _held(column: np.ndarray, value: float) -> float:
-    """Share of samples within runs at this value."""
-    at = np.concatenate([[False], column == value, [False]]).astype(int)
-    begins, ends = np.flatnonzero(np.diff(at) == 1), np.flatnonzero(np.diff(at) == -1)
-    lengths = ends - begins
-    return float(lengths[lengths >= RUN].sum()) / column.size
+    """Share of samples within runs at this value that are much longer than runs of the same value are elsewhere."""
+    edges = np.flatnonzero(np.diff(column, prepend=np.nan, append=np.nan) != 0)
+    lengths, values = np.diff(edges), column[edges[:-1]]
+    long = (values == value) & (lengths >= RUN * np.median(lengths))
+    return float(lengths[long].sum()) / column.size
 
 
 def jumps(subject: Subject) -> Iterator[Finding]:
@@ -115,7 +116,7 @@ def jumps(subject: Subject) -> Iterator[Finding]:
     if subject.record.q is None:
         return
     t, q = np.asarray(subject.record.t), np.asarray(subject.record.q)
-    rate = np.abs(np.diff(q, axis=0)) / np.diff(t)[:, None]
+    rate = np.abs(np.diff(q, axis=0)) / np.maximum(np.diff(t), 1.0 / subject.rate)[:, None]
     usual = np.quantile(rate, 0.99, axis=0)
     worst = rate.max(axis=0)
     wrapped = np.abs(np.diff(q, axis=0)).max(axis=0) > np.pi
@@ -181,12 +182,10 @@ def _against_reference(subject: Subject, q: np.ndarray, q_ref: np.ndarray) -> It
         if 0.5 < slope < 2.0:
             continue
         fine = False
-        factor = next(
-            (name for name, value in (("degrees", DEGREES), ("degrees", 1 / DEGREES)) if 0.8 < slope / value < 1.25), ""
-        )
+        degrees = any(0.8 < slope / factor < 1.25 for factor in (DEGREES, 1 / DEGREES))
         hint = (
             "one of them is in degrees: set units"
-            if factor
+            if degrees
             else (
                 "one of them has the other sign: give its unit as -1.0"
                 if -2 < slope < -0.5

@@ -20,9 +20,6 @@ from didim.signals.states import States, measured_states, reference_states
 
 Array = NDArray[np.float64]
 
-CUTOFF = 20.0
-"""Hz, of the filter of measured positions where a study names none."""
-
 POWER = 0.99
 """Share of the velocity's power that lies below `Subject.band`."""
 
@@ -34,7 +31,8 @@ class Subject:
     model: DynamicModel
     record: Experiment
     controller: Controller | None
-    cutoff: float | None = CUTOFF
+    cutoff: float | None
+    """Hz, of the filter of measured positions; None: none."""
 
     @cached_property
     def even(self) -> Experiment:

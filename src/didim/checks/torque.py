@@ -30,7 +30,7 @@ def _thinned(subject: Subject) -> tuple[States, Array] | None:
     if subject.states is None:
         return None
     count = np.size(subject.even.t)
-    chosen = np.arange(count)[subject.inner][:: max(1, count // MOST)]
+    chosen = np.arange(count)[subject.inner][:: -(-count // MOST)]
     states = subject.states
     return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(subject.even.tau)[chosen]
 
@@ -42,20 +42,23 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
     states, tau = found
     base = subject.model.base
     W = base.regressor(states.q, states.dq, states.ddq)
-    against = []
+    against, judged = [], 0
     for j in range(tau.shape[1]):
         stems = [f"{stem}{j + 1}" for stem in ("Fv", "Fvp", "Fvn", "Fc", "Fcp", "Fcn")]
         columns = [k for k, name in enumerate(base.parameter_names) if name in stems]
         used = np.flatnonzero(np.abs(W[:, j]).max(axis=0) > 0)
         if not columns or np.ptp(tau[:, j]) == 0 or np.ptp(states.q[:, j]) == 0:
             continue
+        judged += 1
         size = np.linalg.norm(W[:, j, used], axis=0)
         values = np.linalg.lstsq(W[:, j, used] / size, tau[:, j], rcond=1e-6)[0] / size
         friction = W[:, j][:, columns] @ np.array([dict(zip(used, values, strict=True)).get(k, 0.0) for k in columns])
         speed = np.linalg.norm(states.dq[:, j])
         if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(tau[:, j] - tau[:, j].mean()):
             against.append(j)
-    if against:
+    if not judged:
+        yield Finding("torque sign", "pass", "not judged: the model has no friction, or nothing moves")
+    elif against:
         signs = ", ".join("-1.0" if j in against else "1.0" for j in range(tau.shape[1]))
         yield Finding(
             "torque sign",

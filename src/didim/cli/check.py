@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from didim.checks.finding import LEVELS
 from didim.cli.answers import CheckAnswer, FindingAnswer, printed
 from didim.cli.progress import progress
 from didim.study import load_study
@@ -14,7 +15,7 @@ def run(options: argparse.Namespace) -> int:
     study = load_study(options.study, options.set)
     with progress(f"checking {study.name}"):
         findings = study.check()
-    counts = {level: sum(each.level == level for each in findings) for level in ("pass", "warn", "fail")}
+    counts = {level: sum(each.level == level for each in findings) for level in LEVELS}
     if options.json:
         told = [FindingAnswer(**vars(each)) for each in findings]
         print(printed(CheckAnswer(passed=not counts["fail"], findings=told)))

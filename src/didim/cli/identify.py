@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,31 @@ def run(options: argparse.Namespace) -> int:
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report)
-    files: list[str] = []
-    if result is not None:
-        estimate.save(result, overwrite=options.force)
-        files += [str(result), str(result.with_suffix(".npz"))]
-    if robot is not None:
-        estimate.to_robot(robot, overwrite=options.force)
-        files.append(str(robot))
+    files, refused = _write(estimate, result, robot, options.force)
     if options.json:
         print(printed(answer(estimate, files)))
     else:
         print(estimate.summary())
-        print(*(f"\nWritten: {', '.join(files)}" for _ in files[:1]), sep="", end="\n" if files else "")
-    return 0 if estimate.status == "converged" else 1
+        if files:
+            print(f"\nWritten: {', '.join(files)}")
+    if refused:
+        print(f"didim: error: {refused}", file=sys.stderr)
+    return 0 if estimate.status == "converged" and not refused else 1
+
+
+def _write(estimate: Estimate, result: Path | None, robot: Path | None, force: bool) -> tuple[list[str], str]:
+    """Write the result and the robot; the files, and why there is no robot where none could be made: that undoes nothing."""
+    files: list[str] = []
+    if result is not None:
+        estimate.save(result, overwrite=force)
+        files += [str(result), str(result.with_suffix(".npz"))]
+    if robot is not None:
+        try:
+            estimate.to_robot(robot, overwrite=force)
+        except InputError as problem:
+            return files, f"{robot} was not written. {problem}"
+        files.append(str(robot))
+    return files, ""
 
 
 def _free(given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool) -> Path | None:

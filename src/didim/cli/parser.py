@@ -65,17 +65,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"didim {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = _Commands(parser)
-    _add_init(commands)
-    _add_check(commands)
-    _add_identify(commands)
-    _add_compare(commands)
-    _add_simulate(commands)
-    _add_export(commands)
-    _add_base(commands)
-    _add_demo(commands)
-    _add_paper(commands)
-    _add_schema(commands)
-    _add_completion(commands)
+    for add in (_add_init, _add_check, _add_identify, _add_compare, _add_simulate, _add_export):
+        add(commands)
+    for add in (_add_base, _add_demo, _add_paper, _add_schema, _add_completion):
+        add(commands)
     return parser
 
 
@@ -209,8 +202,7 @@ def _add_demo(commands: _Commands) -> None:
         didim demo --picture torques.png""",
         "Prints the table and draws the torques.",
     )
-    picture = "where the picture goes (default %(default)s)"
-    _files(demo.add_argument("--picture", metavar="FILE", default="didim-demo.png", help=picture))
+    _files(demo.add_argument("--picture", metavar="FILE", default="didim-demo.png", help="to write (default %(default)s)"))
     _force(demo)
 
 

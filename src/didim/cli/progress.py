@@ -41,8 +41,10 @@ def _compiling_shown(show: Callable[[str], Any]) -> Iterator[None]:
             show(str(record.args[0]).rpartition(".")[2] if isinstance(record.args, tuple) and record.args else "kernels")
 
     before, logger.handlers = logger.handlers, [Shown()]
-    level, logger.level = logger.level, logging.INFO
+    level = logger.level
+    logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.handlers, logger.level = before, level
+        logger.handlers = before
+        logger.setLevel(level)

@@ -37,6 +37,12 @@ def _is_inside(P: Array) -> bool:
     return bool(np.all(values[:, 0] > SINGULAR * values[:, -1]))
 
 
+def positive_parameters(model: DynamicModel) -> NDArray[np.int64]:
+    """Columns of rotor inertias, friction of one joint and Coulomb limits of couplings."""
+    names, limits = model.parameter_names, set(model.contacts)
+    return np.array([k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits], dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Consistent:
     """The barrier of a model's physically consistent set around a prior."""
@@ -50,9 +56,7 @@ class Consistent:
     @cached_property
     def positive(self) -> NDArray[np.int64]:
         """Rotor inertias, friction of one joint, Coulomb limits of couplings."""
-        limits = set(self.model.contacts)
-        names = self.model.parameter_names
-        return np.array([k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits], dtype=np.int64)
+        return positive_parameters(self.model)
 
     @cached_property
     def free(self) -> NDArray[np.int64]:

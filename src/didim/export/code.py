@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from importlib import metadata
 
+import numpy as np
+
 from didim.errors import InputError, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
 from didim.export.trace import shown
@@ -25,14 +27,10 @@ def inverse_dynamics_code(estimate: Estimate, language: str = "python") -> str:
     if language not in LANGUAGES:
         raise InputError(f"Unknown language {language!r}; {nearest(str(language), LANGUAGES)}")
     parameters = estimate.parameters
-    if not all(map(_is_finite, parameters)):
+    if not np.isfinite(parameters).all():
         raise InputError(f"The estimate holds no finite parameters (status {estimate.status!r}); there is nothing to export.")
     statements = inverse_dynamics_statements(estimate.model, parameters)
     return _python(estimate, statements) if language == "python" else _c(estimate, statements)
-
-
-def _is_finite(value: float) -> bool:
-    return abs(value) < float("inf")
 
 
 def _head(estimate: Estimate) -> list[str]:

@@ -47,20 +47,29 @@ _OPEN = (
 )
 
 
+REMEDY = "Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
+
+
 def advice(closed: ClosedLoop) -> str:
     """What to look at when nothing can be simulated."""
     return _OPEN if closed.starts else f"{_ADVICE}, or start elsewhere (initial=)."
 
 
 def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> str | None:
-    """What the record cannot tell, if anything: joints that never move in `motions` (N, n), parameters not told apart."""
+    """A message of what the record cannot tell, if anything."""
+    told = untold(model, system, solution, motions)
+    return lacking(told) if told else None
+
+
+def untold(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> list[str]:
+    """What the record cannot tell: joints that never move in `motions` (N, n), parameters not told apart."""
     told = standing(model, motions)
     empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
     told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.unique(empty)]
     hidden = [name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden]
     if hidden:
         told.append(f"the motion does not tell apart {', '.join(hidden)}")
-    return lacking(told) if told else None
+    return told
 
 
 def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
@@ -72,7 +81,7 @@ def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
 def lacking(told: list[str]) -> str:
     """A message of what is lacking, and the remedy."""
     text = "; ".join(told)
-    return f"{text[0].upper()}{text[1:]}. Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
+    return f"{text[0].upper()}{text[1:]}. {REMEDY}"
 
 
 def judged(

@@ -23,7 +23,7 @@ from didim.robot.write_urdf import robot_urdf
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
 
-_SOURCE = "identified by didim,"
+_SOURCE, _GEOMETRY = "identified by didim,", "; geometry: "
 
 _WRITERS = {".toml": robot_toml, ".urdf": robot_urdf}
 
@@ -50,7 +50,8 @@ def to_robot(estimate: Estimate, path: str | PathLike[str] | None, overwrite: bo
             stacklevel=3,
         )
     robot = robot_with(estimate.model.full, standard.values, name)
-    described = f"; geometry: {robot.reference}" if robot.reference and _SOURCE not in robot.reference else ""
+    source = robot.reference.partition(_GEOMETRY)[2] if robot.reference.startswith(_SOURCE) else robot.reference
+    described = f"{_GEOMETRY}{source}" if source else ""
     robot = replace(robot, reference=f"{_SOURCE} {estimate.method} ({estimate.status}){described}")
     if file is not None:
         write({Path(file): _WRITERS[file.suffix.lower()](robot).encode()}, overwrite)

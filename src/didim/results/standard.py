@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from didim.dynamics.closest import least_barrier
-from didim.dynamics.consistent import Consistent
+from didim.dynamics.consistent import Consistent, positive_parameters
 from didim.dynamics.model import BaseModel
-from didim.errors import shortened
+from didim.errors import cut
 from didim.robot.inertia import GYRATION, MASS, about_origin, is_body, is_consistent
 
 Array = NDArray[np.float64]
@@ -95,10 +95,10 @@ def _onto(matrix: Array, beta: Array, start: Array, sizes: Array, settled: NDArr
 def _inside(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array) -> Array | None:
     """The closest vector whose links can exist, or None. Values that are settled are judged apart, whatever their sign."""
     start = centre.copy()
-    positive = Consistent(model.full, start, start).positive
+    positive = positive_parameters(model.full)
     held = settled.copy()
     held[model.layout.link] = False
-    held[positive] |= ~(centre[positive] > 0)  # a rotor of which nothing is known stays at zero
+    held[positive] |= ~(centre[positive] > 0)  # a rotor of which nothing is known stays where it is
     start[positive] = np.where(centre[positive] > 0, centre[positive], 1.0)
     round_links = start.copy()
     for columns in model.layout.link:
@@ -117,6 +117,6 @@ def _doubts(model: BaseModel, values: Array) -> list[str]:
         for joint, columns in zip(model.robot.joints, model.layout.link, strict=True)
         if not is_consistent(values[columns])
     ]
-    positive = Consistent(model.full, values, np.ones(values.size)).positive
-    below = [f"{model.full.parameter_names[k]} = {values[k]:.3g}" for k in positive if values[k] < 0]
-    return doubts + ([f"negative: {shortened(', '.join(below), 160).strip(chr(39))}"] if below else [])
+    names = model.full.parameter_names
+    below = [f"{names[k]} = {values[k]:.3g}" for k in positive_parameters(model.full) if values[k] < 0]
+    return doubts + ([f"negative: {cut(', '.join(below), 160)}"] if below else [])

@@ -84,7 +84,7 @@ def _named(path: str | PathLike[str]) -> Path:
     if not isinstance(path, str | PathLike):
         raise InputError(f"An estimate is saved under a path, found {shortened(path)}.")
     file = Path(path)
-    if file.suffix != ".json":
+    if file.suffix.lower() != ".json":
         raise InputError(f"{file}: a saved estimate ends in .json (an .npz with its arrays lies beside it).")
     return file
 

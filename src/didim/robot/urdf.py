@@ -151,7 +151,7 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
         link=_link(link, where),
         axes=np.eye(3) if kind == "fixed" else smallest_rotation(axis / np.linalg.norm(axis)),
         effects=frozenset({"viscous", "coulomb"}) if effects is None else effects,
-        nominal=friction | values,
+        nominal=friction if effects is None else values,
         **_limits(joint.find("limit"), kind, where),
     )
 

@@ -37,7 +37,7 @@ def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str
     """Gravity, couplings, drive and reference that the robot's <didim> gives, as arguments of `Robot`."""
     if (element := root.find(TAG)) is None:
         return {}
-    _check_keys(element, ("gravity", "reference"), where)
+    _check_keys(element, ("gravity", "reference"), where, ("coupling", "drive"))
     n, drive = len(joints), element.find("drive")
     return {
         "gravity": numbers(element, "gravity", GRAVITY, where),
@@ -77,12 +77,15 @@ def write_beyond_robot(root: Element, robot: Robot) -> None:
 
 
 def _coupling(element: Element, joints: Sequence[Joint], where: str) -> Coupling:
-    _check_keys(element, ("name", "effects", *COUPLING_STEMS.values()), where)
+    _check_keys(element, ("name", "effects", *COUPLING_STEMS.values()), where, ("weight",))
     names = [joint.name for joint in joints]
     weights = {}
     for each in element.findall("weight"):
+        _check_keys(each, ("joint", "value"), where)
         if (name := each.get("joint", "")) not in names:
             raise InputError(f"{where}: no joint is called {name!r}; {nearest(name, names)}")
+        if names.index(name) in weights:
+            raise InputError(f"{where}: joint {name!r} has two weights.")
         weights[names.index(name)] = float(numbers(each, "value", None, where)[0])
     effects = check_effects(element.get("effects", "").split(), where, tuple(COUPLING_STEMS))
     values = {stem: float(numbers(element, stem, None, where)[0]) for stem in COUPLING_STEMS.values() if stem in element.attrib}
@@ -98,7 +101,11 @@ def _drive(element: Element, n: int, where: str) -> Drive:
     return Drive(gear, **single)
 
 
-def _check_keys(element: Element, known: Sequence[str], where: str) -> None:
+def _check_keys(element: Element, known: Sequence[str], where: str, children: Sequence[str] = ()) -> None:
+    for child in element:
+        if child.tag not in children:
+            hint = nearest(str(child.tag), children)
+            raise InputError(f"{where}: <{element.tag}> has the unknown element <{child.tag}>; {hint}")
     for key in element.attrib:
         if key not in known:
             raise InputError(f"{where}: <{element.tag}> has the unknown attribute {key!r}; {nearest(key, known)}")

@@ -19,15 +19,15 @@ Array = NDArray[np.float64]
 
 def robot_toml(robot: Robot) -> str:
     """The text of the file. Frames are written by modified Denavit-Hartenberg parameters where these give them exactly."""
-    lines = [f"name = {_text(robot.name)}"]
+    lines = [f"name = {toml_string(robot.name)}"]
     if robot.reference:
-        lines.append(f"reference = {_text(robot.reference)}")
+        lines.append(f"reference = {toml_string(robot.reference)}")
     lines.append(f"gravity = {_list(robot.gravity)}")
     for j, joint in enumerate(robot.joints):
         lines += ["", "[[joint]]", *_joint(robot, joint, j)]
     for coupling in robot.couplings:
-        weights = ", ".join(f"{_text(robot.joints[k].name)} = {_number(w)}" for k, w in coupling.weights.items())
-        lines += ["", "[[coupling]]", f"name = {_text(coupling.name)}", f"weights = {{ {weights} }}"]
+        weights = ", ".join(f"{toml_string(robot.joints[k].name)} = {_number(w)}" for k, w in coupling.weights.items())
+        lines += ["", "[[coupling]]", f"name = {toml_string(coupling.name)}", f"weights = {{ {weights} }}"]
         lines += [f"effects = {_texts(coupling.effects)}", *_table("nominal", dict(coupling.nominal))]
     return "\n".join([*lines, *_drive(robot.drive), ""])
 
@@ -37,8 +37,8 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
         raise InputError(f"A joint called {BASE_NAME!r} cannot be written in TOML, where that is the base; write a .urdf file.")
     parent = BASE_NAME if joint.parent == BASE else robot.joints[joint.parent].name
     above = BASE_NAME if j == 0 else robot.joints[j - 1].name
-    lines = [f"name = {_text(joint.name)}", f"type = {_text(joint.kind)}"]
-    lines += [f"parent = {_text(parent)}"] if parent != above else []
+    lines = [f"name = {toml_string(joint.name)}", f"type = {toml_string(joint.kind)}"]
+    lines += [f"parent = {toml_string(parent)}"] if parent != above else []
     lines += _frame(joint)
     if any(map(math.isfinite, joint.position_limits)):
         lines.append(f"position = {_list(joint.position_limits)}")
@@ -99,9 +99,9 @@ def _list(values: object) -> str:
 
 
 def _texts(words: object) -> str:
-    return f"[{', '.join(_text(word) for word in (sorted(words) if isinstance(words, frozenset) else list(words)))}]"  # type: ignore[call-overload]
+    return f"[{', '.join(toml_string(word) for word in (sorted(words) if isinstance(words, frozenset) else list(words)))}]"  # type: ignore[call-overload]
 
 
-def _text(word: str) -> str:
+def toml_string(word: str) -> str:
     """A basic string of TOML, whose escapes are those of JSON."""
     return json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f")

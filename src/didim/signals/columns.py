@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError, nearest, shortened
+from didim.errors import InputError, cut, nearest, shortened
 from didim.signals.readers.bags import KINDS as STATES
 from didim.signals.tables import Table
 
@@ -48,7 +48,7 @@ def _listed(names: object) -> list[object]:
 
 def listed(table: Table) -> str:
     """The columns of a table for an error message."""
-    return shortened(", ".join(table), 200).strip("'")
+    return cut(", ".join(table), 200)
 
 
 def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> list[str]:

@@ -61,6 +61,7 @@ def load_experiment(
     *,
     reference: ArrayLike | Course | None = None,
     drive_gain: ArrayLike | None = None,
+    usual_gain: ArrayLike | None = None,
     name: str | None = None,
     rate: float | None = None,
     joints: Sequence[str] | None = None,
@@ -83,6 +84,8 @@ def load_experiment(
         The reference, where the file has none: a `Reference` from `load_reference`, a trajectory or an array on t.
     drive_gain
         With `control`: g of (8), one number, (n,) or (n, n); tau = g v.
+    usual_gain
+        The same, where the record may have tau or control and `drive_gain` is not given.
     name
         Of the experiment; None: that of the file.
     rate
@@ -99,7 +102,7 @@ def load_experiment(
         raise InputError(f"{where}: the reference is given twice, as a column and as reference=.")
     chosen = Conversion(units, gear, position_offset)(chosen, where)
     if "control" in chosen:
-        chosen["tau"] = _torque(chosen.pop("control"), drive_gain, where)
+        chosen["tau"] = _torque(chosen.pop("control"), usual_gain if drive_gain is None else drive_gain, where)
     elif drive_gain is not None:
         raise InputError(f"{where}: drive_gain belongs to control; tau is in N.m already.")
     kept, notes = _rising(chosen, where)

@@ -139,19 +139,26 @@ def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
 
 def lag_of(law: Law) -> Array:
     """(n,) s by which a loop that has been following all along is behind its reference; 0 where integral action removes it."""
-    follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
-    return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
+    return np.where(_follows(law), (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
+
+
+def _follows(law: Law) -> NDArray[np.bool_]:
+    """(n,) joints whose law leaves an error on a ramp."""
+    return np.asarray((law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE))
 
 
 def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Controller) -> Array:
-    """(n,) s by which the loop is behind its reference: that of `lag_of`, and 1 + Fv / (g kv) of it where values are known."""
+    """(n,) s by which the loop is behind its reference, with viscous friction where values are known.
+
+    On a ramp g kv (kp e - (1 - ff) dq_r) = Fv dq_r: the lag is ((1 - ff) + Fv / (g kv)) / kp.
+    """
     n = model.robot.n
     if parameters is None or not np.isfinite(parameters).all():
         return lag_of(controller.resolve(model, np.ones(n)))
     law = controller.resolve(model, np.maximum(largest_inertias(model, parameters), 1e-12))
-    stiff = np.abs(np.diag(law.gain)) * law.kv
-    viscous = np.maximum(np.diag(model.values(parameters).viscous), 0.0)
-    return lag_of(law) * (1.0 + viscous / np.where(stiff > 0, stiff, np.inf))
+    stiff = np.abs(np.diag(law.gain)) * law.kv * law.kp
+    drag = (law.kiv == 0) * np.maximum(np.diag(model.values(parameters).viscous), 0.0)
+    return lag_of(law) + np.where(_follows(law) & (stiff > 0), drag / np.where(stiff > 0, stiff, 1.0), 0.0)
 
 
 def _own_inertia(loop: Controller | None, law: Law, q: Array) -> Array | None:

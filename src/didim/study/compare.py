@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.errors import InputError
+from didim.errors import InfeasibleError, InputError
 from didim.results.estimate import Estimate
 from didim.study.study import Study
 
@@ -49,6 +49,11 @@ class Comparison:
         return [(run.label, run.estimate) for run in self.runs if run.estimate is not None]
 
     @property
+    def usable(self) -> list[tuple[str, Estimate]]:
+        """Those that converged."""
+        return [(label, estimate) for label, estimate in self.found if estimate.status == "converged"]
+
+    @property
     def converged(self) -> bool:
         """Whether every method that could run converged."""
         return bool(self.found) and all(estimate.status == "converged" for _, estimate in self.found)
@@ -56,9 +61,8 @@ class Comparison:
     @property
     def disagreements(self) -> list[Disagreement]:
         """Parameters in which two converged methods differ by more than 3 sigma of the difference, the worst pair of each."""
-        usable = [(label, estimate) for label, estimate in self.found if estimate.status == "converged"]
         worst: dict[str, Disagreement] = {}
-        for (label, one), (other_label, other) in combinations(usable, 2):
+        for (label, one), (other_label, other) in combinations(self.usable, 2):
             for name, (value, sigma) in _known(one).items():
                 if name not in (known := _known(other)):
                     continue
@@ -94,8 +98,8 @@ class Comparison:
         return "\n".join(line.rstrip() for line in lines)
 
     def _verdict(self, apart: int, count: int) -> str:
-        if len(self.found) < 2:
-            return "There is nothing to compare with: one method could run."
+        if len(self.usable) < 2:
+            return "There is nothing to compare: fewer than two methods converged."
         if apart:
             return (
                 f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the positions biases IDIM, a "
@@ -129,12 +133,12 @@ def compare(study: Study, progress: Callable[[str], Callable[[float], Any] | Non
         asked.append(("OutputError", "output_error", {}))
     _ = study.experiments
     runs: list[Run] = []
-    first: InputError | None = None
+    first: Exception | None = None
     for label, name, changed in asked:
         begin = time.perf_counter()
         try:
             estimate = study.run(progress(label) if progress is not None else None, study.method(name, **changed))
-        except InputError as problem:
+        except (InputError, InfeasibleError) as problem:
             runs.append(Run(label, None, str(problem)))
             first = first or problem
         else:

@@ -10,7 +10,7 @@ from didim.signals.columns import usual_names
 from didim.signals.tables import Table
 
 _TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)([_ ]*[\[(]?(s|sec)[\])]?)?", re.IGNORECASE)
-_ASKED = re.compile(r"ref|des|cmd|command|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE)
+_ASKED = re.compile(r"ref(erence)?|des(ired)?|command(ed)?|cmd|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE)
 
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("dq", re.compile(r"^(dq|qd|qdot|w|omega|v|vel|velocity|velocities|speed|actualvelocity|jointvelocity)$")),
@@ -24,7 +24,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list[str]]:
-    """From t, tau, q_ref, q and dq to columns of the table, as far as their names tell, for the given joints."""
+    """From t, tau (or control), q_ref, q and dq to columns of the table, as far as their names tell, for the given joints."""
     found: dict[str, str | list[str]] = {}
     time = next((name for name in table if _TIME.fullmatch(name.strip())), None)
     if time is not None:
@@ -34,7 +34,7 @@ def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list
             usual = usual_names(table, key, joints)
         except InputError:  # numbered in a way that does not tell
             continue
-        if len(usual) == len(joints) or (len(usual) == 1 and table[usual[0]].ndim == 2):
+        if len(usual) == len(joints) or (len(usual) == 1 and table[usual[0]].shape[1:] == (len(joints),)):
             found[key] = usual[0] if len(usual) == 1 else usual
     for stem, columns in _groups((name for name in table if name != time), joints).items():
         signal = _signal(stem)

@@ -17,7 +17,8 @@ from didim.identification.output_error import OutputError
 from didim.results.store import load_estimate
 from didim.robot.load import load_robot, shipped_robots
 from didim.study.paths import existing
-from didim.study.schema import ControllerTable, StudyFile, Table
+from didim.study.record_schema import Table
+from didim.study.schema import ControllerTable, StudyFile
 
 LAWS: dict[str, Callable[..., Controller]] = {"pd": PD, "pid": PID, "cascade": Cascade, "computed_torque": ComputedTorque}
 

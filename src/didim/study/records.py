@@ -20,7 +20,10 @@ from didim.signals.reference import Reference
 from didim.signals.resample import period_of, regular
 from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
-from didim.study.schema import ExperimentTable, ReferenceTable
+from didim.study.record_schema import ExperimentTable, ReferenceTable
+
+_OF_FILE = ("file", "columns", "rate", "units", "gear", "position_offset", "interpolation")
+"""Keys of a reference that has a file of its own."""
 
 
 def experiment_of(
@@ -35,9 +38,6 @@ def experiment_of(
         path = {name: existing(str(text), folder, f"{key}.file.{name}") for name, text in table.file.given().items()}
         if not path:
             raise InputError(f'{key}.file: the table is empty; give a file for each signal, such as tau = "torque.csv".')
-    reads_control = "control" in (table.columns.given() if table.columns is not None else {}) or "control" in (
-        path if isinstance(path, dict) else {}
-    )
     record = load_experiment(
         path,
         None if table.columns is None else table.columns.given(),  # type: ignore[arg-type]
@@ -46,7 +46,8 @@ def experiment_of(
         units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
         gear=_gear(table.gear, robot, f"{key}.gear"),
         position_offset=table.position_offset,
-        drive_gain=_drive_gain(table, robot, controller) if reads_control else table.drive_gain,
+        drive_gain=table.drive_gain,
+        usual_gain=_drive_gain(robot, controller),
         name=table.name,
     )
     if table.reference is not None:
@@ -62,10 +63,8 @@ def _gear(gear: Any, robot: Robot, key: str) -> Any:
     return robot.drive.gear
 
 
-def _drive_gain(table: ExperimentTable, robot: Robot, controller: Controller | None) -> Any:
-    """g of (8): the record's own, the controller's, or the robot's."""
-    if table.drive_gain is not None:
-        return table.drive_gain
+def _drive_gain(robot: Robot, controller: Controller | None) -> Any:
+    """g of (8) where the record gives none: the controller's, or the robot's."""
     if controller is not None and controller.drive_gain is not None:
         return controller.drive_gain
     return None if robot.drive is None else robot.drive.gain
@@ -77,12 +76,16 @@ def _with_reference(
     sources = [name for name in ("file", "measured_cutoff") if getattr(table, name) is not None]
     if len(sources) + (record.q_ref is not None) > 1:
         raise InputError(f"{key}: the reference comes from several places ({', '.join(sources)}, columns.q_ref); keep one.")
+    used = _OF_FILE if table.file is not None else ("measured_cutoff", "interpolation")
+    for name in table.given("align", "shift"):
+        if name not in used:
+            raise InputError(f"{key}.{name} belongs to a reference with a file of its own; remove it, or give {key}.file.")
     if table.align and table.shift is not None:
         raise InputError(f"{key}: give either align or shift, not both.")
     if table.file is not None:
         record = replace(record, q_ref=_from_file(table, model.robot, folder, key))
     elif table.measured_cutoff is not None:
-        record = _from_motion(record, table.measured_cutoff, key)
+        record = _from_motion(record, table.measured_cutoff, table.interpolation or "cubic", key)
     elif record.q_ref is None:
         raise InputError(f"{key}: where is the reference? Give file, measured_cutoff, or columns.q_ref of the record.")
     elif table.interpolation is not None:
@@ -109,12 +112,12 @@ def _from_file(table: ReferenceTable, robot: Robot, folder: Path, key: str) -> R
     )
 
 
-def _from_motion(record: Experiment, cutoff: float, key: str) -> Experiment:
+def _from_motion(record: Experiment, cutoff: float, interpolation: str, key: str) -> Experiment:
     """The measured positions, low-passed, as the reference."""
     if record.q is None:
         raise InputError(f"{key}: measured_cutoff takes the measured positions for the reference; give columns.q.")
     even = regular(record)
     t = np.asarray(even.t)
-    course = Reference(t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff))
+    course = Reference(t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff), interpolation=interpolation)
     note = f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
     return replace(record, q_ref=course, notes=(*record.notes, note))

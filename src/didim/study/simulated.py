@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,7 @@ def _reference(record: Experiment) -> Any:
 
 def motion_table(simulated: Simulated, kind: str) -> bytes:
     """t, q_ref, q, dq, ddq, tau as a CSV with a header, or as the arrays of an NPZ."""
-    motion, n = simulated.motion, simulated.motion.q.shape[1]
+    motion = simulated.motion
     q_ref = simulated.experiment.reference().sample(motion.t)[0]
     signals: dict[str, NDArray[np.float64]] = {
         "q_ref": q_ref,
@@ -77,11 +78,17 @@ def motion_table(simulated: Simulated, kind: str) -> bytes:
     }
     if kind == ".npz":
         packed = io.BytesIO()
-        np.savez_compressed(packed, allow_pickle=False, t=motion.t, **signals)
+        arrays: dict[str, Any] = {"t": motion.t, **signals}
+        np.savez_compressed(packed, **arrays)
         return packed.getvalue()
-    names = ["t", *(f"{name}{j + 1}" for name in signals for j in range(n))]
+    return csv_of(motion.t, signals)
+
+
+def csv_of(t: NDArray[np.float64], signals: Mapping[str, NDArray[np.float64]]) -> bytes:
+    """A table with the columns t, and name1, name2, ... of each signal (N, n)."""
+    names = ["t", *(f"{name}{j + 1}" for name, signal in signals.items() for j in range(signal.shape[1]))]
     text = io.StringIO()
-    np.savetxt(text, np.column_stack([motion.t, *signals.values()]), "%.12g", ",", header=",".join(names), comments="")
+    np.savetxt(text, np.column_stack([t, *signals.values()]), "%.12g", ",", header=",".join(names), comments="")
     return text.getvalue().encode()
 
 

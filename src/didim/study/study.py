@@ -106,18 +106,17 @@ class Study:
 
     def check(self) -> tuple[Finding, ...]:
         """Look at records, loop and settings before any number is believed."""
-        records, filtering = [*self.records], self.method("idim")
+        records, filtering = [*self.records], IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
         settings: dict[str, Any] = {"rest_handled": "" if self.settings.method == "idim" else SIMULATED}
         try:
             method: Any = self.method()
             settings = {"decimated": method.decimation, "rest_handled": _at_rest(method)}
-            method.ready(self.model.base, self.experiments)
+            _ = self.experiments  # at least one must be fitted to
             method.ready(self.model.base, records)
         except InputError as problem:
             extra = (Finding("method", "fail", str(problem), "didim identify would stop there; mend it first."),)
-        if isinstance(filtering, IDIM) and "cutoff" in self.settings.idim.model_fields_set:
-            settings["cutoff"] = filtering.cutoff
+        settings["cutoff"] = filtering.cutoff
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with _named(self.name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import string
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.robot.inertia import GYRATION, MASS, about_origin
+from didim.robot.write_toml import toml_string
 from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
 from didim.study.guess import guessed_columns
+from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
     columns = {"t": "t", "tau": "tau{j}", "q_ref": "q_ref{j}", "q": "q{j}"}
     lines = [
         "# A virtual record of this robot; put your own log here: .csv .tsv .mat .npz .parquet .bag .mcap",
-        f"file = {_quoted(record.name)}",
+        f"file = {toml_string(record.name)}",
         '# Columns by name, by number (1 is the first), by pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
     ]
@@ -65,10 +66,11 @@ def data_template(study: Path, robot: str, model: DynamicModel, data: str, table
     missing = [] if "t" in columns else ["t"]
     missing += [] if "tau" in columns or "control" in columns else ["tau"]
     missing += [] if "q" in columns or "q_ref" in columns else ["q"]
-    there = ", ".join(name if table[name].ndim == 1 else f"{name} ({table[name].shape[1]})" for name in table)
+    widths = {name: "" if table[name].ndim == 1 else f" ({table[name].shape[1]})" for name in table}
+    there = ", ".join(f"{toml_string(name)}{width}" for name, width in widths.items())
     simulates = "q" not in columns and "q_ref" in columns
     lines = [
-        f"file = {_quoted(data)}",
+        f"file = {toml_string(data)}",
         f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
         '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
@@ -101,8 +103,8 @@ def _filled(study: Path, robot: str, model: DynamicModel, method: str, record: l
         string.Template(text)
         .substitute(
             study=study.name,
-            robot=_quoted(robot),
-            method=_quoted(method),
+            robot=toml_string(robot),
+            method=toml_string(method),
             effects=_effects(model),
             record="\n".join(record),
             controller="\n".join(controller),
@@ -130,12 +132,8 @@ def _virtual_record(model: DynamicModel) -> bytes:
     record, _ = virtual_experiment(
         model, virtual_parameters(model), loop, course, rate=RATE, noise=NOISE, encoder=1e-5, seed=1, name="virtual"
     )
-    n, t = model.robot.n, np.asarray(record.t)
-    signals = {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)}
-    names = ["t", *(f"{name}{j + 1}" for name in signals for j in range(n))]
-    text = io.StringIO()
-    np.savetxt(text, np.column_stack([t, *signals.values()]), "%.9g", ",", header=",".join(names), comments="")
-    return text.getvalue().encode()
+    t = np.asarray(record.t)
+    return csv_of(t, {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)})
 
 
 def virtual_parameters(model: DynamicModel) -> Array:
@@ -148,9 +146,9 @@ def virtual_parameters(model: DynamicModel) -> Array:
     return np.array([GENERIC.get(stem, 0.1) if np.isnan(value) else value for stem, value in zip(stems, phi, strict=True)])
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:
-    return f"{{ {', '.join(f'{key} = {json.dumps(value, ensure_ascii=False)}' for key, value in columns.items())} }}"
+    return f"{{ {', '.join(f'{key} = {_names(value)}' for key, value in columns.items())} }}"
+
+
+def _names(value: str | list[str]) -> str:
+    return toml_string(value) if isinstance(value, str) else f"[{', '.join(map(toml_string, value))}]"

@@ -70,20 +70,23 @@ def _read_mat73(file: Path) -> Table:
         ) from None
     try:
         with h5py.File(file, "r") as content:
-            return _numeric(_datasets(content, "", h5py), file)
+            return _numeric(_datasets(content, "", h5py, set()), file)
     except (OSError, RuntimeError, KeyError) as problem:
         raise InputError(f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}.") from None
 
 
-def _datasets(group: Any, path: str, h5py: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+def _datasets(group: Any, path: str, h5py: Any, seen: set[int], depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The datasets of a file of version 7.3, which holds every matrix transposed; links out of the file are left alone."""
     for name in group:
         if name.startswith("#") or not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
         node = group[name]
+        if (place := h5py.h5o.get_info(node.id).addr) in seen:
+            continue
+        seen.add(place)
         if isinstance(node, h5py.Group):
             if depth < _DEPTH:
-                yield from _datasets(node, f"{path}{name}.", h5py, depth + 1)
+                yield from _datasets(node, f"{path}{name}.", h5py, seen, depth + 1)
         elif isinstance(node, h5py.Dataset) and node.shape and node.dtype.kind in "fiu" and _is_plain(node):
             yield f"{path}{name}", np.asarray(node).T
 

@@ -1,0 +1,114 @@
+"""What a study makes of its records: gains, references, several files, and keys that would do nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import didim
+from didim.study.guess import guessed_columns
+from didim.study.template import data_template
+from support.files import write_table
+from support.studies import study, table, write_csv, write_study
+
+
+def load(tmp_path, **changes):
+    return didim.load_study(write_study(tmp_path, study(**changes)))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_control_takes_the_gain_of_the_record_the_loop_or_the_robot(tmp_path, named):
+    """Whether the columns are named or found by their usual names."""
+    own = {"t": "t", "control1": "tau1", "control2": "tau2", "q1": "q1", "q2": "q2"}
+    write_csv(tmp_path / "run.csv", {name: table()[key] for name, key in own.items()})
+    columns = {"t": "t", "control": "control*", "q": "q*"}
+    record = {"file": "run.csv", **({"columns": columns} if named else {})}
+    loop = {"law": "pd", "natural_frequency": 20.0, "drive_gain": [2.0, 3.0]}
+    tau = np.column_stack([table()["tau1"], table()["tau2"]])
+    found = load(tmp_path, experiment=[record], controller=loop).records[0].tau
+    np.testing.assert_allclose(found, tau * [2, 3], rtol=1e-9)
+    found = load(tmp_path, experiment=[{**record, "drive_gain": 5.0}], controller=loop).records[0].tau
+    np.testing.assert_allclose(found, tau * 5, rtol=1e-9)
+    with pytest.raises(didim.InputError, match="control needs drive_gain"):
+        _ = load(tmp_path, experiment=[record], controller={"law": "pd", "natural_frequency": 20.0}).records
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({"units": {"q_ref": "deg"}}, "reference.units belongs to a reference with a file of its own"),
+        ({"gear": 50.0}, "reference.gear belongs"),
+        ({"columns": {"q_ref": "r1"}}, "reference.columns belongs"),
+        ({"file": "run.csv"}, "from several places"),
+    ],
+)
+def test_keys_of_a_reference_that_would_do_nothing_are_refused(tmp_path, reference, message):
+    with pytest.raises(didim.InputError, match=message):
+        _ = load(tmp_path, experiment__0__reference=reference).records
+
+
+def test_references_from_a_file_the_motion_or_a_column(tmp_path):
+    by_column = load(tmp_path, experiment__0__reference={"interpolation": "linear"}).records[0]
+    assert by_column.q_ref.interpolation == "linear"
+    columns = {"t": "t", "tau": "tau*", "q": "q*"}
+    own = {"file": "run.csv", "columns": {"t": "t", "q_ref": "r*"}, "shift": 0.25}
+    from_file = load(tmp_path, experiment=[{"file": "run.csv", "columns": columns, "reference": own}]).records[0]
+    assert from_file.q_ref.span[0] == 0.25
+    moved = {"file": "run.csv", "columns": columns, "reference": {"measured_cutoff": 8.0}}
+    measured = load(tmp_path, experiment=[moved]).records[0]
+    assert "low-passed at 8 Hz" in measured.notes[-1]
+    np.testing.assert_allclose(measured.reference().sample(measured.t)[0], measured.q, atol=2e-3)
+
+
+def test_alignment_finds_what_was_shifted(tmp_path):
+    late = {**table(), "t": table()["t"] + 0.05}
+    write_table(tmp_path / "late.csv", late)
+    own = {"file": "run.csv", "columns": {"t": "t", "q_ref": "r*"}, "align": True}
+    record = {"file": "late.csv", "columns": {"t": "t", "tau": "tau*", "q": "q*"}, "reference": own}
+    found = load(tmp_path, experiment=[record], controller=None).records[0]
+    assert any("The record is 50 ms late" in note for note in found.notes)
+
+
+def test_a_loop_lags_by_its_gains_and_its_friction():
+    """On a ramp g kv (kp e - (1 - ff) dq_r) = Fv dq_r; the simulated lag says the same."""
+    from didim.simulation.prepare import loop_lag
+
+    axis = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
+    t = np.arange(0, 2, 0.001)
+    for share in (0.0, 0.5, 1.0):
+        loop = didim.PD(kp=20.0, kv=50.0, drive_gain=35.0, velocity_reference=share)
+        motion = didim.simulate(axis.base, axis.base.nominal, loop, t=t, q_ref=0.1 * t[:, None])
+        lag = (0.1 * t[-1] - motion.q[-1, 0]) / 0.1
+        np.testing.assert_allclose(loop_lag(axis.base, axis.base.nominal, loop), lag, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (
+            ["time", "desired_position_1", "desired_position_2", "tau1", "tau2"],
+            {"q_ref": ["desired_position_1", "desired_position_2"]},
+        ),
+        (["t", "q_reference1", "q_reference2", "u1", "u2"], {"q_ref": ["q_reference1", "q_reference2"], "tau": ["u1", "u2"]}),
+        (["stamp", "pos_commanded1", "pos_commanded2"], {"q_ref": ["pos_commanded1", "pos_commanded2"]}),
+        (["t", "elbow_effort", "shoulder_effort"], {"tau": ["shoulder_effort", "elbow_effort"]}),
+        (["Time [s]", "Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"], {"tau": ["Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"]}),
+        (["t", "current1", "current2", "vel1", "vel2"], {"control": ["current1", "current2"], "dq": ["vel1", "vel2"]}),
+        (["t", "tau1", "tau2", "q2", "q3"], {"tau": ["tau1", "tau2"]}),
+    ],
+)
+def test_columns_are_guessed_from_the_names_that_people_give(names, found):
+    guessed = guessed_columns({name: np.zeros(3) for name in names}, ("shoulder", "elbow"))
+    assert guessed.pop("t") == names[0]
+    assert {key: guessed[key] for key in found} == found
+
+
+def test_names_of_a_log_cannot_write_keys(tmp_path):
+    """A name with a line break stays within its comment."""
+    import tomllib
+
+    evil = 'x\n[output]\nresult = "/tmp/evil.json"\n#'
+    model = didim.DynamicModel(didim.load_robot("scara"))
+    columns = {"t": np.zeros(3), "tau": np.zeros((3, 2)), "q": np.zeros((3, 2)), evil: np.zeros(3)}
+    text = data_template(tmp_path / "s.toml", "scara", model, "run.npz", columns).files[tmp_path / "s.toml"].decode()
+    assert "output" not in tomllib.loads(text)
