@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import didim
-from didim.study.guess import guessed_columns
+from didim.study.guess import guessed_columns, guessed_units
 from didim.study.template import data_template
 from support.files import write_table
 from support.studies import study, table, write_csv, write_study
@@ -112,3 +112,21 @@ def test_names_of_a_log_cannot_write_keys(tmp_path):
     columns = {"t": np.zeros(3), "tau": np.zeros((3, 2)), "q": np.zeros((3, 2)), evil: np.zeros(3)}
     text = data_template(tmp_path / "s.toml", "scara", model, "run.npz", columns).files[tmp_path / "s.toml"].decode()
     assert "output" not in tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("names", "units"),
+    [
+        (
+            ["time_ms", "shoulder_pos_deg", "elbow_pos_deg", "shoulder_cmd_deg", "elbow_cmd_deg"],
+            {"t": "ms", "q": "deg", "q_ref": "deg"},
+        ),
+        (["t [s]", "q1 [rad]", "q2 [rad]", "vel1 (deg/s)", "vel2 (deg/s)"], {"dq": "deg/s"}),
+        (["time", "pos_1", "pos_2"], {}),
+    ],
+)
+def test_units_are_guessed_from_the_ends_of_names(names, units):
+    guessed = guessed_columns({name: np.zeros(3) for name in names}, ("shoulder", "elbow"))
+    assert guessed["t"] == names[0]
+    assert guessed_units(guessed) == units
+    assert ("q_ref" in guessed) == any("cmd" in name for name in names)

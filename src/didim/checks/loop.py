@@ -37,9 +37,7 @@ def lag(subject: Subject, parameters: np.ndarray | None) -> Iterator[Finding]:
     misfit = f"; the motion misses its reference by {100 * found.misfit_before:.2g} % of its range"
     late = abs(found.seconds) > 2.0 / subject.rate + 0.1 * own.max() and found.misfit < 0.9 * found.misfit_before
     if late and controller is not None:
-        remedy = (
-            "the clocks differ, or the loop is another: reference = { align = true } shifts it, didim.estimate_delay finds it."
-        )
+        remedy = "another loop, or other clocks: reference = { align = true } shifts it, estimate_delay in [didim] finds it."
         yield Finding("lag", "warn", f"the motion is {text}{misfit}", remedy)
     else:
         yield Finding("lag", "pass", f"the motion is {text}{misfit}")
@@ -56,7 +54,7 @@ def known(subject: Subject, assumed: bool) -> Iterator[Finding]:
             "loop",
             "warn",
             "the loop is assumed, not known",
-            "read results with care; didim.estimate_gains finds the gains where the true reference was recorded.",
+            "read results with care; estimate_gains = true in [didim] finds gains where the true reference was recorded.",
         )
     else:
         yield Finding("loop", "pass", repr(subject.controller))
@@ -85,7 +83,7 @@ def stability(subject: Subject, parameters: np.ndarray | None) -> Iterator[Findi
     slowest, band = _slowest(linear, subject), subject.band
     text = f"slowest pole {slowest:.3g} Hz, motion up to {band:.3g} Hz"
     if slowest < SLOW * band:
-        yield Finding("bandwidth", "warn", text, "plain DIDIM may not arrive in so soft a loop; didim.refine = true does.")
+        yield Finding("bandwidth", "warn", text, "plain DIDIM may not arrive in so soft a loop; refine = true in [didim] does.")
     else:
         yield Finding("bandwidth", "pass", f"stable; {text}")
 

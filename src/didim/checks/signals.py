@@ -22,6 +22,9 @@ RUN = 5
 BEYOND = 1.5
 """Times a joint's torque limit that no drive reaches."""
 
+IMPOSSIBLE = 3.0
+"""Times a joint's position limit that it cannot reach."""
+
 JUMP = 20.0
 """Times the largest usual step of a joint's position that makes a jump."""
 
@@ -149,15 +152,17 @@ def position_units(subject: Subject) -> Iterator[Finding]:
         if far or beyond.size:
             bad = True
             j = far[0] if far else int(beyond[0])
+            impossible = reached[j] > IMPOSSIBLE * np.abs(robot.joints[j].position_limits).max()
             yield Finding(
                 "units",
-                "warn",
+                "fail" if impossible else "warn",
                 f"{name} of {subject.label(j)} reaches {reached[j]:.3g}"
                 + (" rad, many turns" if far else f", beyond its limits {robot.joints[j].position_limits}"),
                 f'degrees? units = {{ {name} = "deg" }}; motor side? gear; another zero? position_offset.',
             )
     if known["q"] is not None and known["q_ref"] is not None:
-        yield from _against_reference(subject, np.asarray(known["q"]), np.asarray(known["q_ref"]))
+        found = [*_against_reference(subject, np.asarray(known["q"]), np.asarray(known["q_ref"]))]
+        yield from (each for each in found if not (bad and each.level == "pass"))
     elif not bad:
         yield Finding("units", "pass", "positions are of a size that radians and metres have")
 

@@ -64,7 +64,7 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
             "torque sign",
             "fail" if subject.is_measured else "warn",
             f"the torque opposes the motion: friction would drive {subject.listed(against)}",
-            f"columns mixed up, or a sign turned around: units = {{ tau = [{signs}] }} turns it back.",
+            f"columns mixed up, or a sign turned around: multiply the unit of tau by [{signs}].",
         )
     else:
         yield Finding("torque sign", "pass", "friction takes energy out of every joint")

@@ -24,8 +24,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"{file}: must end in {', '.join((*_ROBOT, *_CODE))}.")
     free(file, options.force, INSTEAD)
     estimate = load_estimate(options.result)
+    if options.like is not None and kind != ".urdf":
+        raise InputError(f"{file}: --like is for .urdf files.")
     if kind in _ROBOT:
-        estimate.to_robot(file, overwrite=options.force)
+        estimate.to_robot(file, overwrite=options.force, like=options.like)
     else:
         write({file: inverse_dynamics_code(estimate, _CODE[kind]).encode()}, options.force, INSTEAD)
     print(f"Written: {file}")

@@ -24,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report)
-    files, refused = _write(estimate, result, robot, options.force)
+    like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
+    files, refused = _write(estimate, result, robot, like, options.force)
     if options.json:
         print(printed(answer(estimate, files)))
     else:
@@ -36,7 +37,9 @@ def run(options: argparse.Namespace) -> int:
     return 0 if estimate.status == "converged" and not refused else 1
 
 
-def _write(estimate: Estimate, result: Path | None, robot: Path | None, force: bool) -> tuple[list[str], str]:
+def _write(
+    estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
+) -> tuple[list[str], str]:
     """Write the result and the robot; the files, and why there is no robot where none could be made: that undoes nothing."""
     files: list[str] = []
     if result is not None:
@@ -44,7 +47,7 @@ def _write(estimate: Estimate, result: Path | None, robot: Path | None, force: b
         files += [str(result), str(result.with_suffix(".npz"))]
     if robot is not None:
         try:
-            estimate.to_robot(robot, overwrite=force)
+            estimate.to_robot(robot, overwrite=force, like=like)
         except InputError as problem:
             return files, f"{robot} was not written. {problem}"
         files.append(str(robot))

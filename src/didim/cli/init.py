@@ -35,6 +35,10 @@ def run(options: argparse.Namespace) -> int:
         template = data_template(study, robot, model, _seen_from(study, options.data), table)
     write(template.files, options.force, INSTEAD)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
+    for signal, columns in template.guessed.items():
+        print(f"  {signal}: {columns if isinstance(columns, str) else ', '.join(columns)}")
+    if template.unused:
+        print(f"  not used: {', '.join(sorted(template.unused))}")
     if template.missing:
         print(f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do not tell.")
     name = shlex.quote(str(study))

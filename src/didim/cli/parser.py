@@ -164,7 +164,7 @@ def _add_export(commands: _Commands) -> None:
     export = commands.add(
         "export",
         "write an identified model as a robot file or as code",
-        """didim export result.json --out identified.urdf
+        """didim export result.json --out identified.urdf --like arm.urdf
         didim export result.json --out inverse_dynamics.py
         didim export result.json --out inverse_dynamics.c""",
         "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function without dependencies that "
@@ -172,6 +172,8 @@ def _add_export(commands: _Commands) -> None:
     )
     _files(export.add_argument("result", metavar="RESULT", help="a result that didim identify --out saved (.json)"))
     _files(export.add_argument("--out", metavar="FILE", required=True, help=".urdf, .toml, .py or .c"))
+    like = "the URDF that the robot came from: keep its links, names, fixed frames and meshes, and replace values only"
+    _files(export.add_argument("--like", metavar="URDF", help=like))
     _force(export)
 
 

@@ -171,7 +171,9 @@ def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> l
         name for name, value, s in zip(system.names, solution.values, sigma, strict=True) if columns[name] and value < -3 * s
     ]
     if bad:
-        notes.append(f"Negative friction: {', '.join(bad)}. Equations of joints at rest spoil it; try rest_velocity.")
+        turned = len(bad) == sum(columns[name] for name in system.names)
+        hint = "Is the sign of the torque right?" if turned else "Equations of joints at rest spoil it; try rest_velocity."
+        notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
     left = float(np.linalg.norm(rho) / np.linalg.norm(system.y))
     if left > SUSPECT:
         notes.append(

@@ -140,7 +140,14 @@ class Estimate:
 
         return save(self, path, overwrite)
 
-    def to_robot(self, path: str | PathLike[str] | None = None, *, overwrite: bool = False, name: str | None = None) -> Robot:
+    def to_robot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        overwrite: bool = False,
+        name: str | None = None,
+        like: str | PathLike[str] | None = None,
+    ) -> Robot:
         """The robot with identified values, closest to the nominal ones among those that reproduce the identified torques.
 
         Parameters
@@ -152,7 +159,10 @@ class Estimate:
             Whether an existing file may be written over.
         name
             Of the robot; None: as it is.
+        like
+            The URDF that the robot came from: its links, names, fixed frames and meshes are kept, and only inertias and
+            friction replaced. None: a new file with the moving links alone.
         """
         from didim.results.identified import to_robot
 
-        return to_robot(self, path, overwrite, name)
+        return to_robot(self, path, overwrite, name, like)

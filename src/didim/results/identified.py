@@ -17,6 +17,7 @@ from didim.output import free, write
 from didim.results.standard import closest_standard
 from didim.robot.effects import COUPLING_STEMS, LINK, STEMS
 from didim.robot.robot import Coupling, Joint, Robot
+from didim.robot.update_urdf import updated_urdf
 from didim.robot.write_toml import robot_toml
 from didim.robot.write_urdf import robot_urdf
 
@@ -32,9 +33,17 @@ class InconsistentRobotWarning(UserWarning):
     """The identified parameters reproduce the torques, but no machine could have them."""
 
 
-def to_robot(estimate: Estimate, path: str | PathLike[str] | None, overwrite: bool, name: str | None) -> Robot:
-    """The robot with identified values; written to `path` where one is given."""
+def to_robot(
+    estimate: Estimate,
+    path: str | PathLike[str] | None,
+    overwrite: bool,
+    name: str | None,
+    like: str | PathLike[str] | None,
+) -> Robot:
+    """The robot with identified values; written to `path` where one is given, in the image of the URDF `like`."""
     file = None
+    if like is not None and (path is None or Path(path).suffix.lower() != ".urdf" or Path(like).suffix.lower() != ".urdf"):
+        raise InputError("like is a URDF file that a written URDF is to resemble; give a path that ends in .urdf as well.")
     if path is not None:
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
@@ -54,8 +63,15 @@ def to_robot(estimate: Estimate, path: str | PathLike[str] | None, overwrite: bo
     described = f"{_GEOMETRY}{source}" if source else ""
     robot = replace(robot, reference=f"{_SOURCE} {estimate.method} ({estimate.status}){described}")
     if file is not None:
-        write({Path(file): _WRITERS[file.suffix.lower()](robot).encode()}, overwrite)
+        text = _WRITERS[file.suffix.lower()](robot) if like is None else updated_urdf(robot, _readable(like))
+        write({Path(file): text.encode()}, overwrite)
     return robot
+
+
+def _readable(path: str | PathLike[str]) -> Path:
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file.")
+    return Path(path)
 
 
 def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) -> Robot:

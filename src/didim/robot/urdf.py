@@ -35,7 +35,7 @@ _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def read_urdf(path: Path) -> Robot:
     """The robot that a URDF file describes, with its root link fixed to the ground and gravity along -z."""
-    root = _parse(path.read_bytes(), path.name)
+    root = parsed(path.read_bytes(), path.name)
     links = _named(root, "link", path.name)
     joints = _named(root, "joint", path.name)
     bodies: list[Body] = []
@@ -51,7 +51,9 @@ def read_urdf(path: Path) -> Robot:
     return Robot(root.get("name") or path.stem, assembled, **beyond_robot(root, assembled, path.name))
 
 
-def _parse(data: bytes, where: str) -> Element:
+def parsed(data: bytes, where: str, comments: bool = False) -> Element:
+    """The root element of a URDF file, with its comments where they are asked for."""
+
     def refuse(*_: object) -> None:
         raise InputError(f"{where}: the XML has a document type declaration (DTD), which is refused; remove it.")
 
@@ -59,7 +61,8 @@ def _parse(data: bytes, where: str) -> Element:
     guard.StartDoctypeDeclHandler = refuse
     try:
         guard.Parse(data, True)
-        root = ElementTree.fromstring(data)
+        builder = ElementTree.TreeBuilder(insert_comments=comments)
+        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=builder))
     except (xml.parsers.expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as problem:
         if isinstance(problem, InputError):
             raise

@@ -8,8 +8,15 @@ from collections.abc import Iterable, Sequence
 from didim.errors import InputError
 from didim.signals.columns import usual_names
 from didim.signals.tables import Table
+from didim.signals.units import NAMES
 
-_TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)([_ ]*[\[(]?(s|sec)[\])]?)?", re.IGNORECASE)
+_TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)", re.IGNORECASE)
+_UNIT = re.compile(
+    r"[_ ]*[\[(]?(?<![A-Za-z])(deg/s|rad/s|rad|degrees|deg|rpm|mm|nm|n\.m|ms|us|ns|sec|s|m|a|ma|v)[\])]?$", re.IGNORECASE
+)
+_SPELT = {"degrees": "deg", "deg": "deg", "deg/s": "deg/s", "rpm": "rpm", "mm": "mm", "ms": "ms", "us": "us", "ns": "ns"}
+"""Units as names of columns spell them, and as `units` does."""
+
 _ASKED = re.compile(r"ref(erence)?|des(ired)?|command(ed)?|cmd|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE)
 
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -26,7 +33,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list[str]]:
     """From t, tau (or control), q_ref, q and dq to columns of the table, as far as their names tell, for the given joints."""
     found: dict[str, str | list[str]] = {}
-    time = next((name for name in table if _TIME.fullmatch(name.strip())), None)
+    time = next((name for name in table if _TIME.fullmatch(_bare(name))), None)
     if time is not None:
         found["t"] = time
     for key in ("tau", "q_ref", "q", "dq"):
@@ -43,6 +50,27 @@ def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list
     if "tau" in found:
         found.pop("control", None)
     return found
+
+
+def guessed_units(columns: dict[str, str | list[str]]) -> dict[str, str]:
+    """The units that the names of columns end in, where they are not SI: "pos_deg", "time [ms]"."""
+    units = {}
+    for key, names in columns.items():
+        found = {_unit(name) for name in ([names] if isinstance(names, str) else names)}
+        unit = _SPELT.get(next(iter(found)) or "") if len(found) == 1 else None
+        if unit in NAMES[key] and NAMES[key][unit] != 1.0:
+            units[key] = unit
+    return units
+
+
+def _unit(name: str) -> str | None:
+    match = _UNIT.search(name.strip())
+    return None if match is None else match[1].lower()
+
+
+def _bare(name: str) -> str:
+    """A name without its unit."""
+    return _UNIT.sub("", name.strip()).strip()
 
 
 def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]:
@@ -64,9 +92,11 @@ def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]
 
 def _signal(stem: str) -> str | None:
     """What a stem such as "pos_cmd" or "Joint Torque [Nm]" stands for."""
-    plain = re.sub(r"[\[(].*?[\])]", "", stem)
+    plain = _bare(re.sub(r"[\[(].*?[\])]", "", _bare(stem)))
     asked = bool(_ASKED.search(plain))
     word = re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower()).removeprefix("actual").removeprefix("measured")
+    if asked and not word:
+        return "q_ref"
     for key, pattern in _WORDS:
         if pattern.match(word):
             return key if not asked else ("q_ref" if key == "q" else None)

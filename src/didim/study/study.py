@@ -55,6 +55,12 @@ class Study:
                 robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
             return DynamicModel(robot, self.settings.effects)
 
+    @property
+    def urdf(self) -> Path | None:
+        """The file of the robot, where that is a URDF."""
+        robot = self.settings.robot
+        return resolved(robot, self.folder, "robot") if str(robot).lower().endswith(".urdf") else None
+
     @cached_property
     def controller(self) -> Controller | None:
         """The loop that the robot was in, where the study describes one."""

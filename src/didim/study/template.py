@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from didim.robot.write_toml import toml_string
 from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
-from didim.study.guess import guessed_columns
+from didim.study.guess import guessed_columns, guessed_units
 from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
@@ -44,6 +44,10 @@ class Template:
     files: dict[Path, bytes]
     missing: tuple[str, ...] = ()
     """Signals that could not be found in the log."""
+    guessed: dict[str, str | list[str]] = field(default_factory=dict)
+    """Signals and their columns, and the units, as guessed."""
+    unused: list[str] = field(default_factory=list)
+    """Columns of the log that are not used."""
 
 
 def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
@@ -63,6 +67,8 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
 def data_template(study: Path, robot: str, model: DynamicModel, data: str, table: Table) -> Template:
     """A study of a log with the columns `table`, as far as its names tell what they are."""
     columns = guessed_columns(table, model.robot.joint_names)
+    units = guessed_units(columns)
+    used = {name for names in columns.values() for name in ([names] if isinstance(names, str) else names)}
     missing = [] if "t" in columns else ["t"]
     missing += [] if "tau" in columns or "control" in columns else ["tau"]
     missing += [] if "q" in columns or "q_ref" in columns else ["q"]
@@ -74,11 +80,14 @@ def data_template(study: Path, robot: str, model: DynamicModel, data: str, table
         f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
         '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
+        *([f"units = {_inline(units)}"] if units else []),
         *(f"# To be added to columns: {key}, which no name tells." for key in missing),
     ]
     loop = _controller(used=simulates, assumed=True)
     text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
-    return Template({study: text}, tuple(missing))
+    return Template(
+        {study: text}, tuple(missing), {**columns, **({"units": _inline(units)} if units else {})}, [*set(table) - used]
+    )
 
 
 def _controller(used: bool, assumed: bool) -> list[str]:
@@ -89,8 +98,10 @@ def _controller(used: bool, assumed: bool) -> list[str]:
         f"{mark}[controller]",
         '# "pd", "pid", "cascade" or "computed_torque".',
         f'{mark}law = "pd"',
-        "# rad/s: gains by poles. Or the controller's own gains: kp = ..., kv = ...",
+        "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of Kp e + Kd de.",
         f"{mark}natural_frequency = {BANDWIDTH}",
+        "# ff, the share of the reference velocity: 0 (default), or 1 if the loop compares velocities; Kp and Kd have 1.",
+        "# velocity_reference = 1.0",
         "# Hz, of a sampled controller; see also velocity, delay, saturation, encoder, drive_gain.",
         "# rate = 1000",
     ]

@@ -1,0 +1,78 @@
+"""A user's own URDF with identified values: links, frames, meshes and names stay, inertias and friction are replaced.
+
+What hangs on a moving link by fixed joints was identified together with it: the sum goes to the moving link, and the others
+lose their inertias, or they would count twice.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from didim.errors import InputError
+from didim.robot.robot import Robot
+from didim.robot.urdf import parsed, read_urdf
+from didim.robot.urdf_extension import TAG, write_beyond_robot
+from didim.robot.write_urdf import write_dynamics, write_inertial
+
+Element = ElementTree.Element
+
+
+def updated_urdf(robot: Robot, source: Path) -> str:
+    """The text of `source` with the values of `robot`, which must be of the same geometry and joint names."""
+    _check_same(robot, read_urdf(source), source.name)
+    root = parsed(source.read_bytes(), source.name, comments=True)
+    links = {link.get("name"): link for link in root.findall("link")}
+    joints = root.findall("joint")
+    for joint in robot.joints:
+        element = next(each for each in joints if each.get("name") == joint.name)
+        moved = _child(element)
+        for name in (moved, *_fixed_to(moved, joints)):
+            _remove(links[name], "inertial")
+        write_inertial(links[moved], joint)
+        for tag in ("dynamics", TAG):
+            _remove(element, tag)
+        write_dynamics(element, joint)
+    _remove(root, TAG)
+    write_beyond_robot(root, robot)
+    root.set("name", robot.name)
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _check_same(robot: Robot, found: Robot, where: str) -> None:
+    same = robot.joint_names == found.joint_names and all(
+        one.kind == other.kind
+        and one.parent == other.parent
+        and np.allclose(one.rotation, other.rotation, atol=1e-9)
+        and np.allclose(one.translation, other.translation, atol=1e-9)
+        for one, other in zip(robot.joints, found.joints, strict=True)
+    )
+    if not same:
+        raise InputError(f"{where}: is not the URDF of the identified robot {robot.name!r}: joints or geometry differ.")
+
+
+def _child(joint: Element) -> str:
+    child = joint.find("child")
+    return "" if child is None else child.get("link", "")
+
+
+def _fixed_to(link: str, joints: list[Element]) -> list[str]:
+    """The links that hang on a link by fixed joints, over any number of them."""
+    found: list[str] = []
+    waiting = [link]
+    while waiting:
+        carrier = waiting.pop()
+        for joint in joints:
+            parent = joint.find("parent")
+            if joint.get("type") == "fixed" and parent is not None and parent.get("link") == carrier:
+                found.append(_child(joint))
+                waiting.append(found[-1])
+    return found
+
+
+def _remove(element: Element, tag: str) -> None:
+    for each in element.findall(tag):
+        element.remove(each)
