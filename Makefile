@@ -6,7 +6,7 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check warm bench pictures clean
+.PHONY: help demo test check warm bench pictures machines clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
@@ -14,6 +14,7 @@ help:
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make bench     the benchmarks, beside peers"
 	@echo "make pictures  draw the pictures of README and docs again"
+	@echo "make machines  run the measured examples again and write their pages (needs DIDIM_DATA)"
 	@echo "make clean     remove .venv and caches"
 
 $(VENV)/.made:
@@ -53,6 +54,9 @@ bench: $(VENV)/.installed-test
 
 pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/pictures.py
+
+machines: $(VENV)/.installed-test
+	$(BIN)/python docs/machines.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import didim
-from support.records import record
+from support.records import DATA, record
 
 GAIN = 35.15065188248547
 PUBLISHED = {
@@ -36,10 +39,13 @@ def experiment():
 
 
 @pytest.mark.parametrize("effects", PUBLISHED, ids=["symmetric", "asymmetric"])
-def test_published_figures(experiment, effects):
+def test_published_figures(effects, monkeypatch):
+    """By the study file alone."""
+    record("emps", "DATA_EMPS.mat")
+    monkeypatch.setenv("DIDIM_DATA", str(DATA))
     parameters, residual, condition = PUBLISHED[effects]
-    model = didim.DynamicModel(didim.load_robot("emps"), effects)
-    found = didim.identify(model, experiment, didim.IDIM(cutoff=100.0, decimation=10, decimate="matlab", trim=(49, 0)))
+    study = Path(__file__).parents[2] / "examples" / "emps.toml"
+    found = didim.load_study(study, ["method=idim", f"effects={json.dumps(effects)}"]).run()
     for name, (value, sigma) in parameters.items():
         at = found.names.index(name)
         assert found.values[at] == pytest.approx(value, rel=1e-4)

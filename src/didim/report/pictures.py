@@ -40,18 +40,24 @@ def torques(
     axes: Axes | None = None,
     between: tuple[float, float] | None = None,
 ) -> Axes:
-    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a part of it, s, if asked."""
+    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a part of it, s, if asked.
+
+    What the fit leaves out is left out here too: edges that differentiating spoils, the transient of a simulation.
+    """
     axes = new_axes()[0, 0] if axes is None else axes
     t, measured, found = np.asarray(experiment.t), np.asarray(experiment.tau)[:, joint], estimate.predict(experiment)[:, joint]
-    if between is not None:
-        shown = (t >= between[0]) & (t <= between[1])
-        t, measured, found = t[shown], measured[shown], found[shown]
+    edge = estimate.recipe.edge(t)
+    start, end = (t[min(edge, t.size // 4)] + estimate.recipe.transient, t[-1 - min(edge, t.size // 4)])
+    start, end = (start, end) if between is None else between
+    shown = (t >= start) & (t <= end)
+    t, measured, found = t[shown], measured[shown], found[shown]
     axes.plot(t, measured, color=MEASURED, linewidth=0.8, label="measured")
     axes.plot(t, found, color=ESTIMATED, linewidth=1.2, label=f"estimated ({estimate.method})")
     axes.plot(t, measured - found, color=RESIDUAL, linewidth=0.6, label="residual")
     name = estimate.model.robot.joint_names[joint]
-    unit = "N" if estimate.model.robot.joints[joint].kind == "prismatic" else "N.m"
-    return _finish(axes, f"Does the model explain the torque of {name}?", "time, s", f"torque, {unit}")
+    slides = estimate.model.robot.joints[joint].kind == "prismatic"
+    word, unit = ("force", "N") if slides else ("torque", "N.m")
+    return _finish(axes, f"Does the model explain the {word} of {name}?", "time, s", f"{word}, {unit}")
 
 
 def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:
