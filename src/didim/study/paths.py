@@ -9,14 +9,15 @@ from didim.errors import InputError, shortened
 
 VARIABLE = "DIDIM_DATA"
 DEFAULT = Path("..") / "shared" / "data"
-"""Where records lie if the variable is not set, seen from the current folder."""
+"""Where records lie if the variable is not set, seen from the current folder, the study's, or the one above that."""
 
 
 def resolved(text: str, folder: Path, key: str) -> Path:
     """The path that a study means by a text; `folder` is that of the study, `key` is named if it cannot be told."""
     mark = "${" + VARIABLE + "}"
     if mark in text:
-        data = os.environ.get(VARIABLE) or (str(DEFAULT.resolve()) if DEFAULT.is_dir() else "")
+        usual = (str(place.resolve()) for base in (Path(), folder, folder.parent) if (place := base / DEFAULT).is_dir())
+        data = os.environ.get(VARIABLE) or next(usual, "")
         if not data:
             raise InputError(
                 f"{key}: the folder of the records is not known; set the variable {VARIABLE} to it, for example: "
