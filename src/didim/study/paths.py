@@ -16,7 +16,9 @@ def resolved(text: str, folder: Path, key: str) -> Path:
     """The path that a study means by a text; `folder` is that of the study, `key` is named if it cannot be told."""
     mark = "${" + VARIABLE + "}"
     if mark in text:
-        usual = (str(place.resolve()) for base in (Path(), folder, folder.parent) if (place := base / DEFAULT).is_dir())
+        usual = (
+            str(place.resolve()) for base in (Path(), folder, folder.resolve().parent) if (place := base / DEFAULT).is_dir()
+        )
         data = os.environ.get(VARIABLE) or next(usual, "")
         if not data:
             raise InputError(
