@@ -166,3 +166,17 @@ def test_a_long_delay_is_pointed_out():
     experiment, _ = didim.virtual_experiment(rod, rod.nominal, didim.PD(delay=1, **law), course, rate=200.0, noise=0.02)
     found = didim.identify(rod, experiment, didim.DIDIM(controller=didim.PD(**law), decimation=5, estimate_gains=True))
     assert any("samples of the loop" in note for note in found.notes)
+
+
+def test_a_law_without_the_velocity_reference_is_named():
+    """Gains imitate the missing term as well as they can and settle; only a fit of the other law tells."""
+    scara = model()
+    course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
+    J = didim.largest_inertias(scara, scara.nominal)
+    true = didim.PD(natural_frequency=[20.0, 50.0], inertia=J, velocity_reference=1.0, rate=1000)
+    record, _ = didim.virtual_experiment(scara, scara.nominal, true, course, rate=200, noise=0.03)
+    for share, status in ((0.0, "diverged"), (1.0, "converged")):
+        loop = didim.PD(natural_frequency=[30.0, 30.0], velocity_reference=share, rate=1000)
+        found = didim.identify(scara, record, didim.DIDIM(controller=loop, decimation=4, estimate_gains=True))
+        assert found.status == status
+        assert ("velocity_reference = 1 leaves less" in found.message) == (share == 0.0)

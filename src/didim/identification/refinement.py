@@ -26,7 +26,7 @@ from didim.identification.scan import left, scanned
 from didim.identification.task import Task
 from didim.identification.trust import contraction, drag
 from didim.identification.unknowns import Unknowns
-from didim.identification.verdict import advice, lacking, noise_shares, standing
+from didim.identification.verdict import CLEARLY, advice, lacking, noise_shares, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 
@@ -59,6 +59,17 @@ class Refinement:
         """Identify from the prior, or from the base parameters `others`, each (b,), if they are better."""
         if told := standing(self.model, self.closed.references):
             return self._failed("unexcited", lacking(told))
+        best = self._best(others, progress)
+        if progress is not None:
+            progress(1.0)
+        if isinstance(best, str) and "equations are left" in best:
+            raise InputError(f"The record is too short: {best}. Record longer, decimate less, or cut less.")
+        if isinstance(best, str):
+            return self._failed("diverged", f"The first simulation fails: {best.rstrip('.')}. {advice(self.closed)}")
+        return self._finished(*best)
+
+    def _best(self, others: Sequence[Array] = (), progress: Progress | None = None) -> tuple[Exact, Place, str, str] | str:
+        """The run that leaves least, its last place, status and message; what went wrong where none could be simulated."""
         starts = [self.consistent.prior, *(towards(self.consistent, self.model, each).prior for each in others)]
         best: tuple[Exact, Place, str, str] | None = None
         problem = "no start could be simulated"
@@ -76,13 +87,7 @@ class Refinement:
                 best = found
             if "on request" in found[3] or (best[2] == "converged" and self._is_enough(*best[:2])):
                 break
-        if progress is not None:
-            progress(1.0)
-        if best is None and "equations are left" in problem:
-            raise InputError(f"The record is too short: {problem}. Record longer, decimate less, or cut less.")
-        if best is None:
-            return self._failed("diverged", f"The first simulation fails: {problem.rstrip('.')}. {advice(self.closed)}")
-        return self._finished(*best)
+        return problem if best is None else best
 
     @cached_property
     def loops(self) -> list[Controller | None]:
@@ -151,6 +156,8 @@ class Refinement:
         solution = solve(place.system, (1.0 / place.deviations)[place.system.joint])
         loop = run.unknowns.loop(place.z)
         status, message, doubts = judged_exact(self.task, self.model, self.fresh, run, place, solution, status, message)
+        if self.task.estimate_gains and status == "converged" and doubts:
+            status, message = self._by_other_reference(place, status, message)
         estimate = assembled(
             self.model,
             self.task.method,
@@ -178,6 +185,27 @@ class Refinement:
             corrected_covariance=estimate.corrected_covariance[:b, :b],
             gains=gains,
             standard=place.theta,
+        )
+
+    def _by_other_reference(self, place: Place, status: str, message: str) -> tuple[str, str]:
+        """Status and message after a look at the same law with or without the reference's velocity, its gains fitted too.
+
+        Gains of the one imitate the other as well as they can; only the residual tells.
+        """
+        loop = self.task.controller
+        share = np.unique([] if loop is None else np.asarray(loop.velocity_reference, dtype=float))
+        if loop is None or loop.model_term != "none" or share.size != 1 or share[0] not in (0.0, 1.0):
+            return status, message
+        other = float(1.0 - share[0])
+        task = replace(self.task, controller=replace(loop, velocity_reference=other))
+        found = Refinement(task, self.model, self.fresh)._best()
+        now = left(place.simulated)
+        if isinstance(found, str) or not left(found[1].simulated) < CLEARLY * now:
+            return status, message
+        return "diverged", (
+            f"The iteration settled, but the same law with velocity_reference = {other:g} leaves less "
+            f"({100 * left(found[1].simulated):.3g} % instead of {100 * now:.3g} %, rms over the joints): it is the more "
+            f"likely law. {message}"
         )
 
     def _trusted(self, run: Exact, place: Place, loop: Controller) -> Iteration:
