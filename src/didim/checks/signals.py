@@ -13,7 +13,7 @@ from didim.signals.states import STILL, still_joints
 SMALL = {"revolute": 0.05, "prismatic": 0.01}
 """Range of motion, rad or m, below which little can be seen."""
 
-RESTING, MUCH_REST = 0.01, 0.05
+RESTING, MUCH_REST = 0.01, 0.07
 """Share of its top speed below which a joint rests; share of the time that it may."""
 
 RUN = 5

@@ -22,10 +22,10 @@ def progress(title: str) -> Iterator[Report | None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(title, total=1.0)
+        task = bars.add_task(title, total=None)  # pulses until a share is told
 
         def report(share: float) -> None:
-            bars.update(task, completed=share, description=title)
+            bars.update(task, total=1.0, completed=share, description=title)
 
         with _compiling_shown(lambda kernel: bars.update(task, description=f"{title} (compiling {kernel}, once)")):
             yield report
