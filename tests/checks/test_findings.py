@@ -233,3 +233,24 @@ def test_close_stamps_are_no_jump_and_held_torques_no_saturation():
     assert levels(replace(record, t=t, q_ref=None))["jumps"] == "pass"
     tau = np.repeat(np.asarray(record.tau)[::10], 10, axis=0)[: t.size]
     assert levels(replace(record, tau=tau))["saturation"] == "pass"
+
+
+@pytest.mark.parametrize("law", [didim.PID, didim.Cascade])
+def test_integral_action_does_not_pass_for_a_shifted_clock(law):
+    """An integral hides the lag of slow motion only; at the motion's own frequency the loop still lags."""
+    arm = model("tx40")
+    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    controller = law(natural_frequency=50.0)
+    record, _ = didim.virtual_experiment(arm, arm.nominal, controller, course, rate=500, noise=0.02, encoder=1e-5)
+    found = {each.check: each for each in diagnose(arm, [record], controller, rest_handled="simulated")}
+    assert found["lag"].level == "pass"
+    shifted = replace(record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, course.sample(record.t)[0]))
+    assert {each.check: each.level for each in diagnose(arm, [shifted], controller)}["lag"] == "warn"
+
+
+def test_amperes_are_seen_where_only_rotor_and_offset_are_unknown():
+    robot = didim.load_robot("scara")
+    partly = replace(robot, joints=tuple(replace(j, nominal={}) for j in robot.joints))
+    arm = didim.DynamicModel(partly, ["rotor", "viscous", "coulomb", "offset"])
+    found = diagnose(arm, [changed(tau=0.02 * np.asarray(clean().tau))], loop())
+    assert {each.check: each.level for each in found}["torque size"] == "warn"

@@ -317,3 +317,21 @@ def test_nothing_agrees_where_nothing_converged(tmp_path, capsys):
     write_study(tmp_path, study(didim__max_iterations=1))
     assert main(["compare", "study.toml"]) == 1
     assert "fewer than two methods converged" in capsys.readouterr().out
+
+
+def test_a_validation_that_is_much_worse_is_pointed_out(tmp_path, capsys):
+    """Another payload in the second record: the fit is fine, and the reader is told that it does not hold there."""
+    heavier = {**table(), "tau1": 1.5 * table()["tau1"]}
+    write_csv(tmp_path / "heavy.csv", heavier)
+    same = {"columns": {"t": "t", "tau": "tau*", "q": "q*"}}
+    both = [{"file": "run.csv", **same}, {"file": "heavy.csv", "use": "validate", **same}]
+    found = answer(capsys, ["identify", str(write_study(tmp_path, study(experiment=both)))])
+    assert found["status"] == "converged"
+    assert any("'heavy' is predicted" in note and "payload" in note for note in found["notes"])
+
+
+def test_idim_names_the_joint_that_is_not_explained(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    write_csv(tmp_path / "run.csv", {**table(), "tau2": rng.standard_normal(800) * np.abs(table()["tau2"]).max()})
+    found = answer(capsys, ["identify", str(write_study(tmp_path))])
+    assert any("joint 2 (joint_2): check units, signs, columns" in note for note in found["notes"])

@@ -158,7 +158,8 @@ def position_units(subject: Subject) -> Iterator[Finding]:
                 "fail" if impossible else "warn",
                 f"{name} of {subject.label(j)} reaches {reached[j]:.3g}"
                 + (" rad, many turns" if far else f", beyond its limits {robot.joints[j].position_limits}"),
-                f'degrees? units = {{ {name} = "deg" }}; motor side? gear; another zero? position_offset.',
+                f'another unit? units = {{ {name} = "{"mm" if robot.joints[j].kind == "prismatic" else "deg"}" }}; '
+                "motor side? gear; another zero? position_offset.",
             )
     if known["q"] is not None and known["q_ref"] is not None:
         found = [*_against_reference(subject, np.asarray(known["q"]), np.asarray(known["q_ref"]))]

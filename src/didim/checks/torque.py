@@ -91,7 +91,7 @@ def torque_size(subject: Subject) -> Iterator[Finding]:
             "torque size", "warn", f"{subject.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N", hint
         )
         return
-    found, phi = _thinned(subject), subject.model.nominal
+    found, phi = _thinned(subject), subject.model.described
     if found is None or not np.isfinite(phi).all():
         yield Finding("torque size", "pass", "not judged: the description gives no values to compare with")
         return

@@ -69,6 +69,13 @@ class DynamicModel(TorqueModel):
         """(p,) values in the robot's description, nan where it gives none."""
         return self.layout.nominal.copy()
 
+    @property
+    def described(self) -> Array:
+        """(p,) `nominal` with zero for effects of which nothing is known; links that are not described stay nan."""
+        phi, links = self.nominal, np.zeros(len(self.parameter_names), dtype=bool)
+        links[self.layout.link] = True
+        return np.where(np.isnan(phi) & ~links, 0.0, phi)
+
     def standard(self, parameters: ArrayLike) -> Array:
         """phi itself, checked."""
         return vector(parameters, "phi", self.parameter_names)

@@ -110,7 +110,10 @@ class Exact:
             if found is None:
                 if length < max(SETTLED, 0.02 * place.system.W.shape[1]) or quiet:
                     return place, "converged", f"The error settled after {k - 1} steps with the exact Jacobian."
-                return place, "diverged", f"Step {k} with the exact Jacobian: no part of it lowers the error."
+                rough = self.unknowns.loop(place.z)
+                steps = rough is not None and bool(np.any(np.asarray(rough.encoder) > 0))
+                hint = " Encoder steps in the simulated loop make it rough; try without (encoder = 0)." if steps else ""
+                return place, "diverged", f"Step {k} with the exact Jacobian: no part of it lowers the error.{hint}"
             place = found
             quiet = quiet + 1 if fall < QUIET else 0
             if length < SETTLED or quiet == 2:

@@ -10,9 +10,14 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InfeasibleError, InputError, shortened
+from didim.identification.record import joint_label
+from didim.identification.verdict import NEGLIGIBLE
 from didim.results.estimate import Estimate
 from didim.results.prediction import Validation
 from didim.signals.experiment import Experiment
+
+WORSE = 2.5
+"""Times the residual of the fit beyond which the prediction of another record is doubted."""
 
 
 class Method(Protocol):
@@ -62,7 +67,24 @@ def identify(
     if others:
         method.ready(base, others)
     estimate = method.run(base, records, progress)
-    return replace(estimate, validation=tuple(_tried(estimate, each) for each in others)) if others else estimate
+    if not others:
+        return estimate
+    tried = tuple(_tried(estimate, each) for each in others)
+    notes = tuple(note for each in tried if (note := _doubt(estimate, each)) is not None)
+    return replace(estimate, validation=tried, notes=(*estimate.notes, *notes))
+
+
+def _doubt(estimate: Estimate, tried: Validation) -> str | None:
+    """A note where another record is predicted much worse than the fit would promise."""
+    ratio = tried.residual / max(estimate.residual, NEGLIGIBLE)
+    if tried.message or not ratio > WORSE:
+        return None
+    j = int(tried.residual_by_joint.argmax())
+    return (
+        f"Record {tried.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
+        f"{joint_label(estimate.model, j)} ({100 * tried.residual_by_joint[j]:.3g} %): payload, temperature, columns or units "
+        "differ there, or the model does not hold beyond the fit."
+    )
 
 
 def _tried(estimate: Estimate, experiment: Experiment) -> Validation:

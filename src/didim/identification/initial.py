@@ -54,13 +54,14 @@ def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
     if not isinstance(initial, str):
         return _from_base(model, vector(initial, "initial", model.parameter_names))
     if initial == "nominal":
-        unknown = [name for name, value in zip(model.parameter_names, model.nominal, strict=True) if np.isnan(value)]
+        described = model.full.described
+        unknown = [name for name, value in zip(model.full.parameter_names, described, strict=True) if np.isnan(value)]
         if unknown:
             raise InputError(
                 f'initial="nominal": the description of {model.robot.name!r} has no value for {", ".join(unknown[:5])}'
                 f'{", ..." if len(unknown) > 5 else ""}. Use "unit" or "identity".'
             )
-        return _from_base(model, model.nominal)
+        return _from_base(model, model.matrix @ described)
     unit = _from_base(model, model.matrix @ unit_parameters(model.full))
     return unit if initial == "unit" else Start(*_rotors_alone(model), unit.base)
 

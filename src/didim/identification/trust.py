@@ -66,6 +66,6 @@ def told_bias(first: Estimate, refined: Estimate) -> Estimate:
         return refined
     note = (
         f"DIDIM alone settles elsewhere, in standard deviations: {', '.join(told[:5])}{', ...' if len(told) > 5 else ''}. "
-        "The difference is its bias, since it leaves out how the motion changes with the parameters (39)."
+        "The difference is its bias, since it leaves out how the motion changes with the parameters (39), if the loop is right."
     )
     return replace(refined, notes=(*refined.notes, note))

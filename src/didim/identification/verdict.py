@@ -174,11 +174,13 @@ def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> l
         turned = len(bad) == sum(columns[name] for name in system.names)
         hint = "Is the sign of the torque right?" if turned else "Equations of joints at rest spoil it; try rest_velocity."
         notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
-    left = float(np.linalg.norm(rho) / np.linalg.norm(system.y))
-    if left > SUSPECT:
-        notes.append(
-            f"{100 * left:.3g} % of the torque is left unexplained: check units, signs, columns and filters before using this."
-        )
+    n = model.robot.n
+    left, size = (np.sqrt(np.bincount(system.joint % n, x**2, n)) for x in (rho, system.y))
+    poor = [j for j in range(n) if left[j] > SUSPECT * size[j] > 0]
+    if poor:
+        told = ", ".join(f"{100 * left[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor)
+        hint = "check units, signs, columns and filters before using this"
+        notes.insert(0, f"Much of the torque is left unexplained, {told}: {hint}.")
     return notes
 
 

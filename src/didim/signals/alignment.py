@@ -36,6 +36,14 @@ class TimeOffset:
         )
 
 
+def motion_frequency(experiment: Experiment) -> float:
+    """Angular frequency of the reference, rad/s: rms velocity over rms position about the mean, over the joints that move."""
+    q, dq, _ = experiment.reference("linear").sample(np.asarray(experiment.t))
+    spread, speed = q.std(axis=0), np.sqrt(np.mean(dq**2, axis=0))
+    moves = spread > 0
+    return float(np.sqrt(np.mean((speed[moves] / spread[moves]) ** 2))) if moves.any() else 0.0
+
+
 def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0) -> TimeOffset:
     """Estimate how late the record is against its reference, from the measured positions.
 

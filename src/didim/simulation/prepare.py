@@ -139,26 +139,37 @@ def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
 
 def lag_of(law: Law) -> Array:
     """(n,) s by which a loop that has been following all along is behind its reference; 0 where integral action removes it."""
-    return np.where(_follows(law), (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
+    follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
+    return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
-def _follows(law: Law) -> NDArray[np.bool_]:
-    """(n,) joints whose law leaves an error on a ramp."""
-    return np.asarray((law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE))
+def lag_without_integrals(model: TorqueModel, controller: Controller) -> Array:
+    """(n,) s, (1 - ff) / kp where there is integral action, which hides it from slow motion; 0 where there is none."""
+    law = controller.resolve(model, np.ones(model.robot.n))
+    hides = (law.kp > 0) & ((law.ki != 0) | (law.kiv != 0))
+    return np.where(hides, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
-def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Controller) -> Array:
-    """(n,) s by which the loop is behind its reference, with viscous friction where values are known.
+def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Controller, omega: float = 0.0) -> Array:
+    """(n,) s by which the loop is behind its reference at the angular frequency omega, rad/s; 0: on a ramp.
 
-    On a ramp g kv (kp e - (1 - ff) dq_r) = Fv dq_r: the lag is ((1 - ff) + Fv / (g kv)) / kp.
+    Joint by joint, J ddq + Fv dq = g v with v = C(s) (kp e + ff dq_r - dq) + ki e/s and C = kv + kiv/s: the phase of q/q_r
+    over omega. On a ramp, without integrals, that is ((1 - ff) + Fv / (g kv)) / kp. Without parameters, (1 - ff) / kp or 0.
     """
     n = model.robot.n
     if parameters is None or not np.isfinite(parameters).all():
         return lag_of(controller.resolve(model, np.ones(n)))
-    law = controller.resolve(model, np.maximum(largest_inertias(model, parameters), 1e-12))
-    stiff = np.abs(np.diag(law.gain)) * law.kv * law.kp
-    drag = (law.kiv == 0) * np.maximum(np.diag(model.values(parameters).viscous), 0.0)
-    return lag_of(law) + np.where(_follows(law) & (stiff > 0), drag / np.where(stiff > 0, stiff, 1.0), 0.0)
+    J = np.maximum(largest_inertias(model, parameters), 1e-12)
+    law = controller.resolve(model, J)
+    if law.kind == COMPUTED_TORQUE:
+        return np.zeros(n)
+    slow = 1e-3 * float(np.min(law.kp[law.kp > 0], initial=1.0))
+    s = 1j * max(omega, slow)
+    g, viscous = np.abs(np.diag(law.gain)), np.maximum(np.diag(model.values(parameters).viscous), 0.0)
+    C = law.kv + law.kiv / s
+    asked = g * (C * (law.kp + law.ff * s) + law.ki / s)
+    closed = asked / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
+    return np.where(law.kp > 0, -np.angle(closed) / s.imag, 0.0)
 
 
 def _own_inertia(loop: Controller | None, law: Law, q: Array) -> Array | None:

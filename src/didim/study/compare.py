@@ -105,7 +105,9 @@ class Comparison:
                 f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the positions biases IDIM, a "
                 "wrong loop biases DIDIM, a missing effect both; compare the residuals."
             )
-        return f"The methods agree within {BEYOND:g} sigma of their difference."
+        poor = [label for label, each in self.usable if any("times worse than the fit" in note for note in each.notes)]
+        told = f" But {', '.join(poor)}: validation is much worse than the fit." if poor else ""
+        return f"The methods agree within {BEYOND:g} sigma of their difference.{told}"
 
 
 def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:

@@ -97,7 +97,8 @@ def _signal(stem: str) -> str | None:
     word = re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower()).removeprefix("actual").removeprefix("measured")
     if asked and not word:
         return "q_ref"
+    tokens = [token.lower() for token in re.findall(r"[A-Za-z]+", _ASKED.sub(" ", plain))]
     for key, pattern in _WORDS:
-        if pattern.match(word):
+        if pattern.match(word) or any(len(token) > 1 and pattern.match(token) for token in tokens):
             return key if not asked else ("q_ref" if key == "q" else None)
     return None

@@ -12,7 +12,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.robot.robot import Robot
-from didim.signals.alignment import time_offset
+from didim.signals.alignment import motion_frequency, time_offset
 from didim.signals.experiment import Experiment
 from didim.signals.filters import lowpass
 from didim.signals.load import load_experiment, load_reference
@@ -93,7 +93,7 @@ def _with_reference(
     if table.shift is not None:
         return record.aligned(table.shift)
     if table.align:
-        lag = 0.0 if controller is None else loop_lag(model.base, model.base.nominal, controller)
+        lag = 0.0 if controller is None else loop_lag(model.base, model.base.nominal, controller, motion_frequency(record))
         found = time_offset(record, lag)
         return replace(moved := record.aligned(found.seconds), notes=(*moved.notes, str(found)))
     return record
