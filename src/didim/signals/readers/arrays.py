@@ -43,7 +43,7 @@ def read_mat(file: Path) -> Table:
             return _read_mat73(file)
     try:
         content = io.loadmat(file, squeeze_me=False)
-    except NotImplementedError:
+    except NotImplementedError:  # how SciPy says that a file is of version 7.3
         return _read_mat73(file)
     except (ValueError, TypeError, io.matlab.MatReadError) as problem:
         raise InputError(f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}.") from None
