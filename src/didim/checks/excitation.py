@@ -12,7 +12,7 @@ from didim.identification.least_squares import estimate
 from didim.identification.statistics import conditions
 from didim.identification.system import LinearSystem, observe, stack
 from didim.identification.verdict import REMEDY, untold
-from didim.results.table import ILL_CONDITIONED
+from didim.results.judgement import ILL_CONDITIONED
 from didim.signals.rows import Selection
 from didim.signals.states import States, reference_states
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
-from didim.identification.record import joint_label
+from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import period_of, regular

@@ -26,6 +26,22 @@ class ValidationAnswer(Answer):
     """Why it could not be predicted; empty where it could."""
 
 
+class UseAnswer(Answer):
+    """One thing that a model may be wanted for."""
+
+    name: str
+    level: str = Field(json_schema_extra={"enum": ["yes", "care", "no"]})
+    why: str
+
+
+class JudgementAnswer(Answer):
+    """Whether the model may be used."""
+
+    level: str = Field(json_schema_extra={"enum": ["yes", "care", "no"]})
+    sentence: str
+    uses: list[UseAnswer]
+
+
 class IdentifyAnswer(Answer):
     """The result of `didim identify`."""
 
@@ -52,6 +68,7 @@ class IdentifyAnswer(Answer):
     """The final simulated loop; null where none was simulated."""
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
+    judgement: JudgementAnswer
     notes: list[str]
     files: list[str]
     """What was written."""

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from didim.cli.progress import progress
 from didim.demo import demo
 from didim.errors import InputError
-from didim.report.files import check_free, write_picture
+from didim.report.files import check_free, write_made, write_picture
+from didim.report.page import page
 from didim.report.pictures import new_axes, torques
+from didim.report.subject import subject_of
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table, draw the torques."""
-    file = check_free(Path(options.picture), options.force)
+    """Print the table, draw the torques, write the report."""
+    file = check_free(Path(options.picture), ".png", options.force)
+    report = check_free(Path(options.report), ".html", options.force)
     with progress("identifying a virtual SCARA"):
         shown = demo()
+        estimate = replace(shown.didim, provenance={**shown.didim.provenance, "command": options.command})
+        text = page(subject_of(estimate))
     print(shown.text())
+    print(f"\nReport, to open in a browser: {write_made(report, text)}")
     try:
         axes = new_axes(2, 1)
     except InputError as problem:
@@ -25,5 +32,5 @@ def run(options: argparse.Namespace) -> int:
     else:
         for j in range(2):
             torques(shown.didim, shown.runs.usual, j, axes[j, 0], between=(10.0, 40.0))
-        print(f"\nMeasured, estimated and residual torques: {write_picture(axes[0, 0], file)}")
+        print(f"Measured, estimated and residual torques: {write_picture(axes[0, 0], file)}")
     return 0 if shown.didim.status == shown.idim.status == "converged" else 1

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from didim.cli.answers import IdentifyAnswer, ValidationAnswer, printed
+from didim.cli.answers import IdentifyAnswer, JudgementAnswer, UseAnswer, ValidationAnswer, printed
 from didim.cli.init import INSTEAD
 from didim.cli.progress import progress
 from didim.errors import InputError
 from didim.output import free
+from didim.report.page import ENDINGS, write_report
 from didim.results.estimate import Estimate
+from didim.results.judgement import judge
 from didim.results.plain import finite, plain_controller
 from didim.study import Study, load_study
 
@@ -22,10 +25,14 @@ def run(options: argparse.Namespace) -> int:
     study = load_study(options.study, options.set)
     result = _free(options.out, study, "result", (".json",), options.force)
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
+    page = _free(options.report, study, "report", ENDINGS, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report)
+    estimate = replace(estimate, provenance={**estimate.provenance, "command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
     files, refused = _write(estimate, result, robot, like, options.force)
+    if page is not None:
+        files.append(str(write_report(estimate, page, overwrite=options.force)))
     if options.json:
         print(printed(answer(estimate, files)))
     else:
@@ -90,6 +97,12 @@ def _controller(estimate: Estimate) -> dict[str, Any] | None:
     return found
 
 
+def _judgement(estimate: Estimate) -> JudgementAnswer:
+    judged = judge(estimate)
+    uses = [UseAnswer(name=each.name, level=each.level, why=each.why) for each in judged.uses]
+    return JudgementAnswer(level=judged.level, sentence=judged.sentence, uses=uses)
+
+
 def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
     """An estimate as the JSON object of the command."""
     return IdentifyAnswer(
@@ -108,6 +121,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         iterations=estimate.iterations,
         controller=_controller(estimate),
         gains=finite({name: list(pair) for name, pair in estimate.gains.items()}),
+        judgement=_judgement(estimate),
         notes=list(estimate.notes),
         files=files,
     )

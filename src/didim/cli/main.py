@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import sys
 import traceback
 import warnings
@@ -16,6 +17,7 @@ from didim.errors import InfeasibleError, InputError
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     options = make_parser().parse_args(argv)
+    options.command = shlex.join(["didim", *(sys.argv[1:] if argv is None else argv)])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

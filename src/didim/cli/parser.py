@@ -122,6 +122,7 @@ def _add_identify(commands: _Commands) -> None:
         "identify",
         "identify the parameters that a study asks for",
         """didim identify study.toml
+        didim identify study.toml --report report.html
         didim identify study.toml --set method=idim --out result.json
         didim identify study.toml --set didim.estimate_gains=true --json""",
         "Exit status 0: converged, 1: not converged, 2: bad input.",
@@ -130,6 +131,7 @@ def _add_identify(commands: _Commands) -> None:
     _json(identify)
     _files(identify.add_argument("--out", metavar="FILE", help="save the result: a .json file, and an .npz beside it"))
     _files(identify.add_argument("--robot-out", metavar="FILE", help="write the identified robot: .urdf or .toml"))
+    _files(identify.add_argument("--report", metavar="FILE", help="write an HTML report, one file that opens from disk"))
     _force(identify)
 
 
@@ -201,10 +203,12 @@ def _add_demo(commands: _Commands) -> None:
         "demo",
         "identify a virtual SCARA with IDIM and DIDIM",
         """didim demo
-        didim demo --picture torques.png""",
-        "Prints the table and draws the torques.",
+        didim demo --picture torques.png
+        didim demo --report demo.html""",
+        "Prints the table, draws the torques and writes the HTML report of DIDIM.",
     )
     _files(demo.add_argument("--picture", metavar="FILE", default="didim-demo.png", help="to write (default %(default)s)"))
+    _files(demo.add_argument("--report", metavar="FILE", default="didim-demo.html", help="to write (default %(default)s)"))
     _force(demo)
 
 

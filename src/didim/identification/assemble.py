@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.identification.least_squares import Solution
-from didim.identification.record import joint_label
 from didim.identification.statistics import statistics
 from didim.identification.system import LinearSystem
 from didim.results.estimate import Estimate
+from didim.results.words import joint_label
 
 Array = NDArray[np.float64]
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InfeasibleError, InputError, shortened
-from didim.identification.record import joint_label
 from didim.identification.verdict import NEGLIGIBLE
 from didim.results.estimate import Estimate
+from didim.results.judgement import WORSE
 from didim.results.prediction import Validation
+from didim.results.provenance import hashed
+from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
-
-WORSE = 2.5
-"""Times the residual of the fit beyond which the prediction of another record is doubted."""
 
 
 class Method(Protocol):
@@ -66,12 +65,13 @@ def identify(
     base = model if isinstance(model, BaseModel) else model.base
     if others:
         method.ready(base, others)
-    estimate = method.run(base, records, progress)
+    estimate = replace(method.run(base, records, progress), experiments=tuple(records), held_out=tuple(others))
     if not others:
         return estimate
     tried = tuple(_tried(estimate, each) for each in others)
     notes = tuple(note for each in tried if (note := _doubt(estimate, each)) is not None)
-    return replace(estimate, validation=tried, notes=(*estimate.notes, *notes))
+    origin = {**estimate.provenance, "held_out": hashed(others)}
+    return replace(estimate, validation=tried, notes=(*estimate.notes, *notes), provenance=origin)
 
 
 def _doubt(estimate: Estimate, tried: Validation) -> str | None:

@@ -22,13 +22,14 @@ from didim.identification.initial import Start, start_of
 from didim.identification.least_squares import estimate
 from didim.identification.path import Path
 from didim.identification.point import Point, gains_of
-from didim.identification.record import joint_label, record_notes
+from didim.identification.record import record_notes
 from didim.identification.stopping import arrived, settled
 from didim.identification.trust import contraction, drag, exact_jacobian
 from didim.identification.verdict import judged, lacking, standing
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.prediction import Recipe
+from didim.results.words import joint_label
 
 if TYPE_CHECKING:
     from didim.identification.didim import DIDIM

@@ -7,7 +7,7 @@ without a controller, in open loop with the recorded torques as input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +20,12 @@ from didim.errors import InputError, nearest, shortened
 from didim.identification.gauss_newton import Progress
 from didim.identification.initial import check_initial, start_of
 from didim.identification.loops import Loops, check_start
-from didim.identification.record import joint_label
 from didim.identification.refinement import Refinement
 from didim.identification.task import Task
 from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
+from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
 
@@ -141,4 +141,5 @@ class OutputError:
         scan = gains if self.scan == "auto" else bool(self.scan)
         origin = provenance(self, experiments)
         task = Task("OutputError", self.controller, gains, loops.shifts, scan, self.max_iterations, recipe, origin)
-        return Refinement(task, model, loops.fresh, self._begin(model)).run(progress=progress)
+        estimate = Refinement(task, model, loops.fresh, self._begin(model)).run(progress=progress)
+        return replace(estimate, output="position" if self.output == "position" else "torque")

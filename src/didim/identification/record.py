@@ -10,11 +10,6 @@ from didim.signals.experiment import Experiment
 from didim.signals.resample import regular
 
 
-def joint_label(model: TorqueModel, j: int) -> str:
-    """A joint by number and name, for messages."""
-    return f"joint {j + 1} ({model.robot.joint_names[j]})"
-
-
 def prepared(model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic") -> list[Experiment]:
     """The experiments on regular clocks; refused where one is of another robot or has no torque at a joint."""
     found = []

@@ -12,14 +12,12 @@ from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.guards import friction_columns
 from didim.identification.least_squares import Solution
-from didim.identification.record import joint_label
 from didim.identification.system import LinearSystem
+from didim.results.judgement import SUSPECT
+from didim.results.words import joint_label
 from didim.signals.states import STILL
 
 Array = NDArray[np.float64]
-
-SUSPECT = 0.25
-"""Share of a joint's torque that a model may leave unexplained before the loop is doubted."""
 
 BEYOND_NOISE = 2.0
 """How many times the noise a residual must be before the loop is looked at."""

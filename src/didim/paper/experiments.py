@@ -69,10 +69,16 @@ class PaperExperiments:
         return PD(natural_frequency=share * np.array(BANDWIDTH), damping=1.0, rate=RATE, **settings)  # type: ignore[arg-type]
 
     def record(
-        self, periods: int = SHORT, true_loop: PD | None = None, start_offset: tuple[float, float] = (0.0, 0.0)
+        self,
+        periods: int = SHORT,
+        true_loop: PD | None = None,
+        start_offset: tuple[float, float] = (0.0, 0.0),
+        trajectory: int = TRAJECTORY_SEED,
+        seed: int | None = None,
+        name: str = "virtual SCARA",
     ) -> Experiment:
         """A record of the virtual robot."""
-        course = Fourier.random(self.model.robot, TRAJECTORY_SEED, period=PERIOD, share=1.0, periods=periods)
+        course = Fourier.random(self.model.robot, trajectory, period=PERIOD, share=1.0, periods=periods)
         experiment, _ = virtual_experiment(
             self.model,
             self.model.nominal,
@@ -82,8 +88,8 @@ class PaperExperiments:
             noise=NOISE,
             encoder=ENCODER,
             start_offset=start_offset,
-            seed=self.seed,
-            name="virtual SCARA",
+            seed=self.seed if seed is None else seed,
+            name=name,
         )
         return experiment
 
@@ -93,16 +99,23 @@ class PaperExperiments:
         return self.record()
 
     @cached_property
+    def other(self) -> Experiment:
+        """Another motion of the same robot, with other noise: no fit sees it."""
+        return self.record(periods=2, trajectory=TRAJECTORY_SEED + 1, seed=self.seed + 1, name="another motion")
+
+    @cached_property
     def slow(self) -> Experiment:
         """The record of VI.C: a long one of which every 400th sample is kept, without filtering."""
         long, every = self.record(LONG), slice(None, None, round(RATE / LOW_RATE))
         t, tau, q = (np.asarray(signal)[every] for signal in (long.t, long.tau, long.q))
         return Experiment(t, tau, long.q_ref, q, name="virtual SCARA, 0.5 Hz")
 
-    def didim(self, experiment: Experiment, share: float = 1.0, **settings: object) -> Estimate:
+    def didim(
+        self, experiment: Experiment, share: float = 1.0, validation: Experiment | None = None, **settings: object
+    ) -> Estimate:
         """DIDIM on a record, the loop simulated at a share of the true bandwidth."""
         method = DIDIM(controller=self.loop(share), exact_interval=False, **settings)  # type: ignore[arg-type]
-        return identify(self.model, experiment, method)
+        return identify(self.model, experiment, method, validation)
 
     @cached_property
     def idim(self) -> Estimate:

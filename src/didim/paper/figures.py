@@ -16,7 +16,7 @@ FIGURES = tuple(range(10, 16))
 
 def figure_files(folder: Path, force: bool = False) -> dict[int, Path]:
     """Where each figure goes; refused beforehand if a file of another origin is in the way."""
-    return {number: check_free(folder / f"figure-{number}.png", force) for number in FIGURES}
+    return {number: check_free(folder / f"figure-{number}.png", ".png", force) for number in FIGURES}
 
 
 def draw(runs: PaperExperiments, number: int, file: Path) -> Path:

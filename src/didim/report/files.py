@@ -1,4 +1,4 @@
-"""Writing pictures: over our own earlier ones, never over anything else."""
+"""Pictures and reports under names of our own: written over our earlier ones, never over anything else."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ from typing import Any
 from didim.errors import InputError
 from didim.output import write
 
-_MARK = "didim picture"
+PICTURE, REPORT = "didim picture", '<meta name="generator" content="didim">'
+"""What a file of ours holds near its beginning."""
+
+_KINDS = {".png": ("pictures are", PICTURE), ".html": ("reports are", REPORT)}
 
 
-def check_free(file: Path, force: bool = False) -> Path:
-    """Refuse a name that another file has, before any work is done; a picture that didim drew may be drawn again."""
-    if file.suffix.lower() != ".png":
-        raise InputError(f"{file}: pictures are written as .png.")
-    if file.exists() and not force and not (file.is_file() and _MARK.encode() in file.read_bytes()[:4096]):
-        raise InputError(f"{file} exists already and is no picture of didim's; give another name, or --force.")
+def check_free(file: Path, ending: str = ".png", force: bool = False) -> Path:
+    """Refuse a name that another file has, before any work is done; what didim made may be made again."""
+    kind, mark = _KINDS[ending]
+    if file.suffix.lower() != ending:
+        raise InputError(f"{file}: {kind} written as {ending}.")
+    if file.exists() and not force and not (file.is_file() and mark.encode() in file.read_bytes()[:4096]):
+        raise InputError(f"{file} exists already and was not made by didim; give another name, or --force.")
+    return file
+
+
+def write_made(file: Path, content: bytes) -> Path:
+    """Write a file that `check_free` allowed, with the folders above it."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
+    write({file: content}, overwrite=True)
     return file
 
 
 def write_picture(axes: Any, file: Path) -> Path:
     """The figure of these axes as a PNG that says where it comes from."""
     drawn = io.BytesIO()
-    axes.figure.savefig(drawn, dpi=110, format="png", metadata={"Software": _MARK})
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
-    write({file: drawn.getvalue()}, overwrite=True)
-    return file
+    axes.figure.savefig(drawn, dpi=110, format="png", metadata={"Software": PICTURE})
+    return write_made(file, drawn.getvalue())

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.report.curves import autocorrelation, correlation, histogram, normalised_residuals, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
+from didim.results.prediction import ComparedRows, compared_rows
+from didim.results.words import torque_unit, torque_word
 from didim.signals.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -45,19 +48,62 @@ def torques(
     What the fit leaves out is left out here too: edges that differentiating spoils, the transient of a simulation.
     """
     axes = new_axes()[0, 0] if axes is None else axes
-    t, measured, found = np.asarray(experiment.t), np.asarray(experiment.tau)[:, joint], estimate.predict(experiment)[:, joint]
-    edge = estimate.recipe.edge(t)
-    start, end = (t[min(edge, t.size // 4)] + estimate.recipe.transient, t[-1 - min(edge, t.size // 4)])
-    start, end = (start, end) if between is None else between
-    shown = (t >= start) & (t <= end)
-    t, measured, found = t[shown], measured[shown], found[shown]
+    curves = torque_curves(estimate, experiment)
+    start, end = (curves.t[0], curves.t[-1]) if between is None else between
+    shown = (curves.t >= start) & (curves.t <= end)
+    t, measured, found = curves.t[shown], curves.measured[shown, joint], curves.estimated[shown, joint]
     axes.plot(t, measured, color=MEASURED, linewidth=0.8, label="measured")
     axes.plot(t, found, color=ESTIMATED, linewidth=1.2, label=f"estimated ({estimate.method})")
     axes.plot(t, measured - found, color=RESIDUAL, linewidth=0.6, label="residual")
+    word, unit = torque_word(estimate.model, joint), torque_unit(estimate.model, joint)
     name = estimate.model.robot.joint_names[joint]
-    slides = estimate.model.robot.joints[joint].kind == "prismatic"
-    word, unit = ("force", "N") if slides else ("torque", "N.m")
     return _finish(axes, f"Does the model explain the {word} of {name}?", "time, s", f"{word}, {unit}")
+
+
+def residual_histogram(
+    estimate: Estimate, experiments: Experiment | Sequence[Experiment], joint: int, axes: Axes | None = None
+) -> Axes:
+    """Distribution of one joint's residuals on the rows of the fit, over their standard deviation, beside the normal one."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    found = histogram(normalised_residuals(_rows(estimate, experiments), joint))
+    axes.bar(found.middles, found.density, found.width, color=ESTIMATED, alpha=0.6, label="residuals")
+    axes.plot(found.fine, found.normal, color=RESIDUAL, label="normal distribution")
+    axes.set_ylim(0.0, 1.3 * max(float(found.density.max()), float(found.normal.max())))
+    name = estimate.model.robot.joint_names[joint]
+    return _finish(axes, f"Are the residuals of {name} normal?", "residual over its standard deviation", "density")
+
+
+def residual_autocorrelation(
+    estimate: Estimate, experiments: Experiment | Sequence[Experiment], joint: int, axes: Axes | None = None
+) -> Axes:
+    """Autocorrelation of one joint's residuals over the lag, s, with the band that white noise stays in 95 % of the time."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    rows = _rows(estimate, experiments)
+    found, band = autocorrelation(rows, joint)
+    lag = rows[0].step * np.arange(found.size)
+    axes.bar(lag, found, 0.8 * rows[0].step, color=ESTIMATED, label="residuals")
+    for limit in (-band, band):
+        axes.axhline(limit, color=MEASURED, linestyle="--", linewidth=1, label="white noise, 95 %" if limit > 0 else None)
+    name = estimate.model.robot.joint_names[joint]
+    return _finish(axes, f"How long do the residuals of {name} last?", "lag, s", "autocorrelation")
+
+
+def parameter_correlation(estimate: Estimate, axes: Axes | None = None) -> Axes:
+    """Correlation of the parameters' errors as a map."""
+    side = max(4.0, 0.2 * len(estimate.names))
+    axes = new_axes(size=(side + 1.0, side))[0, 0] if axes is None else axes
+    drawn = axes.imshow(correlation(estimate), cmap="RdBu", vmin=-1, vmax=1)
+    axes.figure.colorbar(drawn, ax=axes)
+    places = range(len(estimate.names))
+    axes.set_xticks(places, estimate.names, rotation=90, fontsize=7)
+    axes.set_yticks(places, estimate.names, fontsize=7)
+    axes.set_title("Which parameters trade against each other?", loc="left", fontsize=10)
+    return axes
+
+
+def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) -> list[ComparedRows]:
+    chosen = [experiments] if isinstance(experiments, Experiment) else list(experiments)
+    return [compared_rows(estimate, each) for each in chosen]
 
 
 def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -74,8 +74,14 @@ class Estimate:
     notes: tuple[str, ...] = ()
     """What the reader should know, in plain words."""
     validation: tuple[Validation, ...] = ()
+    output: str = "torque"
+    """What the residual is of: "torque", or "position" where only positions were compared."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """Settings, versions and hashes of the data."""
+    experiments: tuple[Experiment, ...] = ()
+    """The records that it was fitted to, for reports and pictures; not saved."""
+    held_out: tuple[Experiment, ...] = ()
+    """Those that it was tried on; not saved."""
 
     def __repr__(self) -> str:
         return (
@@ -133,6 +139,37 @@ class Estimate:
         from didim.results.table import frame
 
         return frame(self)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        experiments: Sequence[Experiment] | None = None,
+        validation: Sequence[Experiment] | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write an HTML report, one file that opens from disk: what was identified and whether it may be used.
+
+        Parameters
+        ----------
+        path
+            A .html file.
+        experiments
+            The records of the fit; None: those that the estimate has, which a loaded one has not.
+        validation
+            The held-out records, likewise.
+        overwrite
+            Whether an existing file may be written over.
+        """
+        from didim.report.page import write_report
+
+        return write_report(self, path, experiments, validation, overwrite)
+
+    def _repr_html_(self) -> str:
+        """The verdict and the table in a notebook."""
+        from didim.report.page import fragment
+
+        return fragment(self)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write `path` (.json) and an .npz beside it; returns the path of the first."""

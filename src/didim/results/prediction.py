@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
+from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
@@ -82,8 +83,7 @@ def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
     if estimate.recipe.states == "simulated" or is_regular(t):
         return _predict(estimate, experiment)[0]
     even = regular(experiment, estimate.recipe.interpolation)
-    found = _predict(estimate, even)[0]
-    return np.column_stack([np.interp(t, np.asarray(even.t), column) for column in found.T])
+    return _at(t, np.asarray(even.t), _predict(estimate, even)[0])
 
 
 def validated(estimate: Estimate, experiment: Experiment) -> Validation:
@@ -91,6 +91,29 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
 
     Edges that differentiating spoils are cut, also where the fit was told to keep its own.
     """
+    rows = compared_rows(estimate, experiment)
+    total, by_joint = relative_norms(np.where(rows.used, rows.y - rows.found, 0.0), np.where(rows.used, rows.y, 0.0))
+    return Validation(experiment.name, total, by_joint, int(rows.used.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """Measured and predicted torque of a record, filtered and decimated as equations are."""
+
+    step: float
+    """s between rows."""
+    y: Array
+    """(K, n) measured."""
+    found: Array
+    """(K, n) predicted."""
+    used: NDArray[np.bool_]
+    """(K, n) whether a row counts."""
+    torque: Array
+    """(N, n) predicted, before filtering, on the times of the record."""
+
+
+def compared_rows(estimate: Estimate, experiment: Experiment) -> ComparedRows:
+    """The rows of a record beside what the estimate predicts of them."""
     check_joints(estimate.model, experiment)
     refuse_silent(estimate.model, experiment)
     even = regular(experiment, estimate.recipe.interpolation)
@@ -98,13 +121,14 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     window = recipe.selection.window(t, recipe.transient, recipe.edge(t))
     found, dq = _predict(estimate, even)
     reduced = recipe.selection.columns(window, np.hstack([tau, found]))
-    used = recipe.selection.moving(dq, window)
-    y, error = (
-        np.where(used, reduced[:, : tau.shape[1]], 0.0),
-        np.where(used, reduced[:, : tau.shape[1]] - reduced[:, tau.shape[1] :], 0.0),
-    )
-    total, by_joint = relative_norms(error, y)
-    return Validation(experiment.name, total, by_joint, int(used.sum()))
+    n, step = tau.shape[1], recipe.selection.decimation * period_of(t)
+    used, torque = recipe.selection.moving(dq, window), _at(np.asarray(experiment.t), t, found)
+    return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, torque)
+
+
+def _at(t: Array, even: Array, found: Array) -> Array:
+    """Signals (M, n) on a regular clock, at the times t of a record."""
+    return found if t is even or np.array_equal(t, even) else np.column_stack([np.interp(t, even, each) for each in found.T])
 
 
 def relative_norms(error: Array, y: Array) -> tuple[float, Array]:
@@ -140,7 +164,7 @@ def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
     if silent.size:
         j = int(silent[0])
         raise InputError(
-            f"Experiment {experiment.name!r}: the torque of joint {j + 1} ({model.robot.joint_names[j]}) is zero throughout. "
+            f"Experiment {experiment.name!r}: the torque of {joint_label(model, j)} is zero throughout. "
             "Was it recorded, and is it in the right column?"
         )
 

@@ -21,8 +21,13 @@ def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str,
     return {
         "settings": described(settings),
         "versions": {"python": platform.python_version(), **versions},
-        "data": [{"name": each.name, "samples": int(np.size(each.t)), "sha256": data_hash(each)} for each in experiments],
+        "data": hashed(experiments),
     }
+
+
+def hashed(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
+    """Name, size and hash of each record."""
+    return [{"name": each.name, "samples": int(np.size(each.t)), "sha256": data_hash(each)} for each in experiments]
 
 
 def data_hash(experiment: Experiment) -> str:

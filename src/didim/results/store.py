@@ -95,6 +95,7 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
         "didim_estimate": FORMAT,
         "npz_sha256": digest,
         "method": estimate.method,
+        "output": estimate.output,
         **{name: getattr(estimate, name) for name in _SCALARS},
         "names": list(estimate.names),
         "values": estimate.values.tolist(),
@@ -166,6 +167,7 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     return Estimate(
         model=model,
         method=data["method"],
+        output=data.get("output", "torque"),
         names=tuple(data["names"]),
         recipe=Recipe(selection=Selection(**kept), start=tuple(start) if isinstance(start, list) else start, **recipe),
         history=history_of(data["history"], arrays),

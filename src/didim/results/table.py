@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from didim.errors import InputError
+from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters
+from didim.results.words import number, percent
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
-
-INSIGNIFICANT = 30.0
-"""Relative sigma, percent, beyond which a parameter is not significant (section VI.A)."""
-
-ILL_CONDITIONED = 1000.0
-"""Scaled condition number beyond which parameters are hard to tell apart."""
-
 
 SHRINKS = 0.2
 """Contraction below which DIDIM's steps shrink fast."""
@@ -38,12 +33,12 @@ def summary(estimate: Estimate) -> str:
     for i, name in enumerate(estimate.names):
         sigma, share = estimate.sigma[i], estimate.relative_sigma[i]
         lines.append(
-            f"{name:<{width}} {_number(estimate.values[i]):>11} {_number(2 * sigma):>10} {_percent(share):>8}   "
-            f"[{_number(low[i])}, {_number(high[i])}]"
+            f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} {percent(share):>8}   "
+            f"[{number(low[i])}, {number(high[i])}]"
         )
     for name, (value, sigma) in estimate.gains.items():
         share = 100.0 * sigma / abs(value) if value else np.inf
-        lines.append(f"{name:<{width}} {_number(value):>11} {_number(2 * sigma):>10} {_percent(share):>8}   of the loop")
+        lines.append(f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   of the loop")
     joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
     lines += [
         "",
@@ -53,6 +48,8 @@ def summary(estimate: Estimate) -> str:
         f"({estimate.scaled_condition:.3g} with scaled columns)",
     ]
     lines += [f"validation, {validation}" for validation in estimate.validation]
+    judged = judge(estimate)
+    lines += ["", judged.sentence, *(f"  {use.level:<5} {use.name}: {use.why}" for use in judged.uses)]
     notes = all_notes(estimate)
     if notes:
         lines += ["", "Notes", *(f"[{k}] {note}" for k, note in enumerate(notes, 1))]
@@ -91,9 +88,7 @@ def all_notes(estimate: Estimate) -> list[str]:
     notes = []
     if estimate.status != "converged":
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status!r}.")
-    with np.errstate(invalid="ignore"):
-        weak = [name for name, share in zip(estimate.names, estimate.relative_sigma, strict=True) if share > INSIGNIFICANT]
-    if weak:
+    if weak := weak_parameters(estimate):
         notes.append(f"Not significant (relative sigma above {INSIGNIFICANT:.0f} %): {', '.join(weak)}.")
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
@@ -109,21 +104,14 @@ def all_notes(estimate: Estimate) -> list[str]:
     guarded = [(k, guard) for k, step in enumerate(estimate.history) for guard in step.guards]
     if guarded:
         told = "; ".join(f"step {k}: {guard}" for k, guard in guarded[:4])
-        notes.append(f"Guards acted {len(guarded)} times ({told}{'; ...' if len(guarded) > 4 else ''}).")
+        times = "once" if len(guarded) == 1 else f"{len(guarded)} times"
+        notes.append(f"Guards acted {times} ({told}{'; ...' if len(guarded) > 4 else ''}).")
     return notes + _trust(estimate) + list(estimate.notes)
 
 
 def _widening(estimate: Estimate) -> float:
     finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
     return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite])) if finite.any() else 1.0
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if np.isfinite(value) else ("-inf" if value < 0 else "inf")
-
-
-def _percent(value: float) -> str:
-    return "-" if not np.isfinite(value) else (f"{value:.2g}" if value < 10 else f"{value:.0f}")
 
 
 def frame(estimate: Estimate) -> Any:

@@ -117,6 +117,8 @@ class OutputTable(Table):
     """The estimate, .json with an .npz beside it."""
     robot: types.Text = None
     """The identified robot, .urdf or .toml."""
+    report: types.Text = None
+    """The HTML report."""
 
 
 class StudyFile(Table):

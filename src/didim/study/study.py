@@ -22,6 +22,7 @@ from didim.identification.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.signals.experiment import Experiment
 from didim.study.loops import controller_of, load_named_robot, method_of
+from didim.study.origin import files_of
 from didim.study.paths import resolved
 from didim.study.reading import read_study
 from didim.study.records import experiment_of
@@ -108,7 +109,8 @@ class Study:
             (*estimate.notes, ASSUMED) if table is not None and table.assumed and self._simulates(chosen) else estimate.notes
         )
         described = self.settings.model_dump(exclude_unset=True, mode="json")
-        return replace(estimate, notes=notes, provenance={**estimate.provenance, "study": described})
+        origin = {"study": described, "files": files_of(self.settings, self.folder, self.name)}
+        return replace(estimate, notes=notes, provenance={**estimate.provenance, **origin})
 
     def check(self) -> tuple[Finding, ...]:
         """Look at records, loop and settings before any number is believed."""
@@ -129,7 +131,7 @@ class Study:
             return (*diagnose(self.model, records, self.controller, assumed=assumed, **settings), *extra)
 
     def output(self, key: str) -> Path | None:
-        """Where the study wants a file: "result" or "robot"."""
+        """Where the study wants a file: "result", "robot" or "report"."""
         text = getattr(self.settings.output, key)
         return None if text is None else resolved(text, self.folder, f"{self.name}: output.{key}")
 

@@ -1,0 +1,125 @@
+"""`Figure`: one picture of the HTML report as data, which `assets/plots.js` draws. Each answers one question, its title."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+BUDGET = 600_000
+"""Numbers that the curves of a report may hold in all: 3.2 MB of its file."""
+
+FEWEST = 1000
+"""Points that a curve keeps, whatever the budget."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One curve."""
+
+    name: str
+    color: str
+    """A class of the style sheet: "measured", "estimated", "residual", or "c0" to "c7"."""
+    x: ArrayLike
+    y: ArrayLike
+    style: str = "line"
+    """"line", "marks" (a line with points), "bars" or "dashed"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """One picture."""
+
+    question: str
+    """Its title."""
+    answer: str
+    """What it shows, in a sentence with figures: the text alternative."""
+    x: str
+    """What the axis shows, with its unit."""
+    y: str
+    series: tuple[Series, ...]
+    scale: str = "linear"
+    """Of y: "linear", "log" or "symlog"."""
+    zoom: str = ""
+    """Pictures with the same word zoom together; empty: they do not."""
+    whole: bool = False
+    """Whether x counts something."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """Name and colour; empty: one for each series."""
+    lines: tuple[float, ...] = ()
+    """Horizontal lines, at these values of y."""
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """Names and classes for the legend."""
+        return self.legend or tuple((s.name, f"{s.color} dashed" if s.style == "dashed" else s.color) for s in self.series)
+
+    def data(self) -> dict[str, Any]:
+        """What the script reads."""
+        return {
+            "kind": "curves",
+            "x": self.x,
+            "y": self.y,
+            "scale": self.scale,
+            "zoom": self.zoom,
+            "whole": self.whole,
+            "lines": list(self.lines),
+            "series": [
+                {"name": s.name, "color": s.color, "style": s.style, "x": self._own_x(s), "y": packed(s.y)} for s in self.series
+            ],
+        }
+
+    def _own_x(self, series: Series) -> str | None:
+        """What lies below a curve; None: the same as below the first."""
+        first = self.series[0]
+        return None if series is not first and series.x is first.x else packed(series.x)
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A square table of numbers from -1 to 1 as colours."""
+
+    question: str
+    answer: str
+    names: tuple[str, ...]
+    values: Array = field(repr=False)
+    keys: tuple[tuple[str, str], ...] = (("+1", "c0"), ("-1", "c1"))
+
+    def data(self) -> dict[str, Any]:
+        """What the script reads."""
+        return {"kind": "map", "names": list(self.names), "values": packed(self.values.ravel())}
+
+
+Picture = Figure | Map
+
+
+def packed(values: ArrayLike) -> str:
+    """Numbers as base64 of little-endian float32, which resolves seven digits."""
+    with np.errstate(over="ignore"):
+        return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
+def thinned(t: Array, curves: Array, most: int) -> tuple[Array, Array]:
+    """Curves (K, m) over t (K,) with at most `most` points, such that every peak stays: least and largest of each stretch."""
+    if t.size <= most:
+        return t, curves
+    stretches = max(most // 2, 1)
+    width = -(-t.size // stretches)
+    whole = (t.size // width) * width
+    parts = curves[:whole].reshape(-1, width, curves.shape[1])
+    low, high = parts.argmin(axis=1), parts.argmax(axis=1)
+    pick = np.stack([np.minimum(low, high), np.maximum(low, high)], axis=1)
+    kept = np.take_along_axis(parts, pick, axis=1).reshape(-1, curves.shape[1])
+    starts = t[:whole].reshape(-1, width)
+    times = np.stack([starts[:, 0], starts[:, width // 2]], axis=1).reshape(-1)
+    return np.append(times, t[whole:]), np.vstack([kept, curves[whole:]])
+
+
+def share_of(curves: int) -> int:
+    """Points that each of so many curves may have."""
+    return max(FEWEST, BUDGET // max(curves, 1))

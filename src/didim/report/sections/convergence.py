@@ -1,0 +1,83 @@
+"""How the iterations went: torque error by joint (Figures 12, 15) and parameters (Fig. 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from didim.report.curves import settled
+from didim.report.figures import Figure, Series
+from didim.report.sections.section import Section, color
+from didim.report.subject import Subject
+from didim.results.estimate import Estimate
+from didim.results.words import share
+
+_KINDS = {"inertial": ("X", "Y", "Z", "M"), "rotors": ("Ia",), "friction": ("Fv", "Fc"), "offsets": ("off",)}
+
+
+class Convergence(Section):
+    """The path of an iterative method."""
+
+    anchor, title = "convergence", "How did it converge?"
+
+    def absent(self, subject: Subject) -> str:
+        """Least squares does not iterate."""
+        if subject.estimate.history:
+            return ""
+        return f"{subject.estimate.method} does not iterate: it is one linear least squares solution."
+
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """Two pictures, and what kept the steps within bounds."""
+        history = subject.estimate.history
+        guards = [(k, guard) for k, step in enumerate(history) for guard in step.guards]
+        return {"figures": [_errors(subject), _parameters(subject.estimate)], "guards": guards, "stages": _stages(history)}
+
+
+def _stages(history: Any) -> str:
+    """Which part of the method took which steps, where there was more than one."""
+    names = list(dict.fromkeys(step.stage for step in history))
+    first = {name: next(k for k, step in enumerate(history) if step.stage == name) for name in names}
+    return "" if len(names) < 2 else "; ".join(f"{name} from iteration {first[name]}" for name in names)
+
+
+def _errors(subject: Subject) -> Figure:
+    history = subject.estimate.history
+    shares, steps = np.array([step.residual_by_joint for step in history]), np.arange(len(history))
+    what = "position" if subject.estimate.output == "position" else "torque"
+    return Figure(
+        f"How fast does the {what} error fall?",
+        f"From {share(history[0].residual)} at the start to {share(history[-1].residual)} in {len(history) - 1} steps.",
+        "iteration",
+        "||Y - W chi|| / ||Y||, %",
+        tuple(
+            Series(name, color(j), steps, 100 * shares[:, j], "marks")
+            for j, name in enumerate(subject.joints[: shares.shape[1]])
+        ),
+        scale="log",
+        whole=True,
+    )
+
+
+def _last_step(estimate: Estimate) -> str:
+    """Which parameter moved most at the end, in units of its uncertainty."""
+    if len(estimate.history) < 2 or not np.all(np.isfinite(estimate.sigma)) or not np.all(estimate.sigma > 0):
+        return f"{len(estimate.history) - 1} steps."
+    moved = np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / estimate.sigma
+    return f"{estimate.names[int(moved.argmax())]} moved most in the last step, by {moved.max():.2g} sigma."
+
+
+def _parameters(estimate: Estimate) -> Figure:
+    found, steps = settled(estimate), np.arange(len(estimate.history))
+    names = estimate.names
+    kinds = [next((k for k, starts in enumerate(_KINDS.values()) if name.startswith(starts)), 0) for name in names]
+    return Figure(
+        "How fast do the parameters settle?",
+        _last_step(estimate),
+        "iteration",
+        "parameter over its last value",
+        tuple(Series(name, color(kind), steps, found[:, i]) for i, (name, kind) in enumerate(zip(names, kinds, strict=True))),
+        scale="symlog",
+        whole=True,
+        legend=tuple((kind, color(k)) for k, kind in enumerate(_KINDS) if k in kinds),
+    )

@@ -1,0 +1,30 @@
+"""Which parameters can hardly be told apart: the correlation of their errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from didim.report.curves import correlation, strongest
+from didim.report.figures import Map
+from didim.report.sections.section import Section
+from didim.report.subject import Subject
+
+
+class Correlations(Section):
+    """The map of all pairs, and a table of the strongest."""
+
+    anchor, title = "correlation", "Which parameters trade against each other?"
+
+    def absent(self, subject: Subject) -> str:
+        """One parameter has nothing to be correlated with."""
+        return "" if len(subject.estimate.names) > 1 else "There is only one parameter."
+
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """The map and the table."""
+        pairs = strongest(subject.estimate)
+        one, other, value = pairs[0]
+        told = f"The strongest correlation is {value:.2f}, of {one} and {other}" + (
+            ": their sum or difference is known better than each of them." if abs(value) > 0.9 else "."
+        )
+        picture = Map("How do their errors go together?", told, subject.estimate.names, correlation(subject.estimate))
+        return {"picture": picture, "pairs": [(one, other, f"{value:+.3f}") for one, other, value in pairs]}

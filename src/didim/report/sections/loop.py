@@ -1,0 +1,37 @@
+"""The control loop that was simulated: law, gains by joint, what was assumed of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from didim.report.sections.section import Section
+from didim.report.subject import Subject
+from didim.results.judgement import assumed_loop
+from didim.results.words import number
+
+
+class Loop(Section):
+    """The final loop."""
+
+    anchor, title = "loop", "In which control loop?"
+
+    def absent(self, subject: Subject) -> str:
+        """Methods that simulate nothing need no loop."""
+        estimate = subject.estimate
+        if estimate.controller is not None:
+            return ""
+        kept = estimate.recipe.states == "simulated" and "A law of your own is not kept in a saved estimate."
+        return kept or f"{estimate.method} simulates no loop here."
+
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """Law and gains."""
+        estimate = subject.estimate
+        last = estimate.history[-1].gains if estimate.history else {}
+        shown = {name: [number(float(value)) for value in gain] for name, gain in last.items() if gain.any()}
+        return {
+            "law": repr(estimate.controller),
+            "gains": shown,
+            "joints": subject.joints,
+            "assumed": assumed_loop(estimate),
+            "estimated": bool(estimate.gains),
+        }

@@ -1,0 +1,83 @@
+"""The parameter table: value, unit, interval and what each base parameter regroups (Table 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from didim.report.sections.section import Section
+from didim.report.subject import Subject
+from didim.results.estimate import Estimate
+from didim.results.judgement import weak_parameters
+from didim.results.words import number, parameter_units, percent
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table, as it is shown."""
+
+    name: str
+    value: str
+    unit: str
+    low: str
+    high: str
+    sigma: str
+    """Relative, percent, (19)."""
+    formula: str
+    """What a base parameter regroups; empty where it is a standard parameter alone."""
+    weak: bool
+    bar: tuple[float, float, float] | None
+    """Low, value and high on a scale from 0 to 100 over twice the value; None where the interval is wider."""
+
+
+class Parameters(Section):
+    """Every parameter with its interval, then the gains that were estimated."""
+
+    anchor, title = "parameters", "Parameters"
+
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """Rows of the tables."""
+        estimate = subject.estimate
+        return {"rows": parameter_rows(estimate), "gains": gain_rows(estimate), "eliminated": estimate.eliminated}
+
+
+def parameter_rows(estimate: Estimate) -> list[Row]:
+    """One row for each parameter."""
+    units, formulas, weak = parameter_units(estimate.model), estimate.model.formulas, set(weak_parameters(estimate))
+    rows = []
+    for name, value, (low, high), left in zip(
+        estimate.names, estimate.values, estimate.interval(), estimate.relative_sigma, strict=True
+    ):
+        formula = formulas.get(name, name)
+        rows.append(
+            Row(
+                name,
+                number(value),
+                units.get(name, ""),
+                number(low),
+                number(high),
+                percent(left),
+                "" if formula == name else formula,
+                name in weak,
+                _bar(float(value), float(low), float(high)),
+            )
+        )
+    return rows
+
+
+def _bar(value: float, low: float, high: float) -> tuple[float, float, float] | None:
+    """Where the interval lies between zero and twice the value, in percent."""
+    if not np.isfinite([value, low, high]).all() or value == 0 or not abs(high - low) <= 2 * abs(value):
+        return None
+    start, end = sorted((50 * low / value, 50 * high / value))
+    return float(start), 50.0, float(end)
+
+
+def gain_rows(estimate: Estimate) -> list[tuple[str, str, str, str]]:
+    """Name, value, two sigma and relative sigma of each estimated gain."""
+    rows = []
+    for name, (value, sigma) in estimate.gains.items():
+        rows.append((name, number(value), number(2 * sigma), percent(100 * sigma / abs(value) if value else np.inf)))
+    return rows

@@ -1,0 +1,33 @@
+"""`Section`: one part of the report. Its template in `templates/` has the name of its anchor."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from didim.report.subject import Subject
+
+COLORS = 8
+"""Colours of the style sheet, c0 to c7."""
+
+
+class Section(ABC):
+    """One part of the report."""
+
+    anchor: ClassVar[str]
+    """Its place in the page, and the name of its template."""
+    title: ClassVar[str]
+
+    @abstractmethod
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """What the template shows."""
+
+    def absent(self, subject: Subject) -> str:
+        """Why it does not apply, in a line; empty where it does."""
+        del subject
+        return ""
+
+
+def color(k: int) -> str:
+    """The class of the k-th of several curves."""
+    return f"c{k % COLORS}"

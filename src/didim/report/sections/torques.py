@@ -1,0 +1,69 @@
+"""Measured, estimated and residual torque by joint, over time (Fig. 10): of the records of the fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from didim.report.figures import Figure, Series, share_of, thinned
+from didim.report.sections.section import Section
+from didim.report.subject import Shown, Subject
+from didim.results.words import joint_label, share, torque_unit, torque_word
+
+FAR = 1000.0
+"""s: a record that begins later is shown from its own start."""
+
+
+class Torques(Section):
+    """Every record of the fit, joint by joint."""
+
+    anchor, title = "torques", "Does the model explain the torque?"
+
+    def absent(self, subject: Subject) -> str:
+        """Without records there is nothing to show."""
+        if subject.experiments:
+            return ""
+        return "The records are not part of a saved estimate; give them: estimate.report(path, experiments=[...])."
+
+    def content(self, subject: Subject) -> dict[str, Any]:
+        """Pictures of each record."""
+        return {"records": [(each, torque_figures(subject, each, "fit")) for each in subject.fitted]}
+
+
+def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
+    """One picture for each joint; they zoom together."""
+    if shown.torques is None:
+        return []
+    model, curves = subject.estimate.model, shown.torques
+    many = (len(subject.experiments) + len(subject.held_out)) * model.robot.n * 4
+    begin = float(curves.t[0]) if abs(curves.t[0]) > FAR else 0.0
+    figures = []
+    for j in range(model.robot.n):
+        columns = np.column_stack([signal[:, j] for signal in (curves.measured, curves.estimated, curves.residual)])
+        t, few = thinned(curves.t - begin, columns, share_of(many))
+        word, unit = torque_word(model, j), torque_unit(model, j)
+        figures.append(
+            Figure(
+                f"Does the model explain the {word} of {joint_label(model, j)}?",
+                _answer(columns, curves.t - begin, unit),
+                "time, s" if begin == 0.0 else f"time since {begin:.3f} s",
+                f"{word}, {unit}",
+                tuple(Series(name, name, t, few[:, k]) for k, name in enumerate(("measured", "estimated", "residual"))),
+                zoom=f"{group} {shown.name}",
+            )
+        )
+    return figures
+
+
+def _answer(columns: np.ndarray, t: np.ndarray, unit: str) -> str:
+    """How much is left, and where it is most."""
+    measured, _, left = columns.T
+    size, rms = float(np.sqrt(np.mean(measured**2))), float(np.sqrt(np.mean(left**2)))
+    if not np.isfinite(rms) or size == 0:
+        return "The prediction is not finite."
+    k = int(np.argmax(np.abs(left)))
+    return (
+        f"Rms of the residual {rms:.3g} {unit}, {share(rms / size)} of the measured {size:.3g} {unit} before filtering; "
+        f"at most {abs(left[k]):.3g} {unit}, at {t[k]:.4g} s."
+    )

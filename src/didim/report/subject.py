@@ -1,0 +1,100 @@
+"""`Subject`: what a report is about. The torques of every record are predicted once, for all sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from didim.errors import InfeasibleError, InputError, shortened
+from didim.report.curves import Torques, torque_curves
+from didim.results.estimate import Estimate
+from didim.results.judgement import Judgement, judge
+from didim.results.prediction import ComparedRows, compared_rows
+from didim.results.provenance import data_hash
+from didim.signals.experiment import Experiment
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One record beside the model's prediction, or why there is none."""
+
+    experiment: Experiment
+    rows: ComparedRows | None
+    torques: Torques | None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of the record."""
+        return self.experiment.name or "record"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An estimate with its records."""
+
+    estimate: Estimate
+    experiments: tuple[Experiment, ...]
+    held_out: tuple[Experiment, ...]
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """What the model may be used for."""
+        return judge(self.estimate)
+
+    @cached_property
+    def fitted(self) -> tuple[Shown, ...]:
+        """The records of the fit."""
+        return tuple(_shown(self.estimate, each) for each in self.experiments)
+
+    @cached_property
+    def tried(self) -> tuple[Shown, ...]:
+        """The held-out records."""
+        return tuple(_shown(self.estimate, each) for each in self.held_out)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return self.estimate.model.robot.joint_names
+
+    def are_those_of_the_fit(self) -> bool:
+        """Whether the records are the ones that the estimate was found on, by their hashes."""
+        told = [each.get("sha256") for each in self.estimate.provenance.get("data", [])]
+        return not told or [data_hash(each) for each in self.experiments] == told
+
+
+def subject_of(
+    estimate: Estimate, experiments: Sequence[Experiment] | None = None, held_out: Sequence[Experiment] | None = None
+) -> Subject:
+    """The subject of a report; records that are not given are those that the estimate still has."""
+    if not isinstance(estimate, Estimate):
+        raise InputError(f"A report is of a didim.Estimate, found {shortened(estimate)}.")
+    chosen = [
+        kept if given is None else _listed(given, name)
+        for given, kept, name in (
+            (experiments, estimate.experiments, "experiments"),
+            (held_out, estimate.held_out, "validation"),
+        )
+    ]
+    return Subject(estimate, chosen[0], chosen[1])
+
+
+def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
+    found = (given,) if isinstance(given, Experiment) else (tuple(given) if isinstance(given, list | tuple) else ())
+    if not all(isinstance(each, Experiment) for each in found) or (not found and given != [] and given != ()):
+        raise InputError(f"{name} must be a didim.Experiment or a list of them, found {shortened(given)}.")
+    return found
+
+
+def _shown(estimate: Estimate, experiment: Experiment) -> Shown:
+    """The record with its prediction; that there is none is a result too."""
+    if not np.all(np.isfinite(estimate.parameters)):
+        return Shown(experiment, None, None, "the estimate has no finite values")
+    try:
+        rows = compared_rows(estimate, experiment)
+        return Shown(experiment, rows, torque_curves(estimate, experiment, rows.torque))
+    except (InputError, InfeasibleError) as problem:  # too short, no controller, a simulation that fails
+        return Shown(experiment, None, None, str(problem))

@@ -1,0 +1,136 @@
+"""Whether a model may be used: every doubt lowers the level that it should, and no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import didim
+from didim.results.judgement import judge
+from didim.results.words import parameter_units
+from support.reported import found
+from support.virtual import model, scara_record
+
+
+def levels(estimate) -> tuple[str, ...]:
+    return tuple(use.level for use in judge(estimate).uses)
+
+
+def test_a_good_model_may_be_used():
+    for kind in ("IDIM", "DIDIM", "refined"):
+        assert judge(found(kind)).level == "yes", judge(found(kind))
+        assert levels(found(kind))[:3] == ("yes", "yes", "yes")
+
+
+def test_what_was_not_tried_is_used_with_care():
+    judged = judge(replace(found("DIDIM"), validation=()))
+    assert judged.level == judged.other.level == "care"
+    assert "no record was held out" in judged.other.why
+
+
+def test_without_convergence_nothing_may_be_used():
+    for status in ("stopped", "diverged", "unexcited"):
+        judged = judge(replace(found("DIDIM"), status=status))
+        assert judged.level == "no"
+        assert {use.level for use in judged.uses} == {"no"}
+        assert judged.sentence == "Do not use this model."
+    assert judge(found("unsolved")).level == "no"
+
+
+@pytest.mark.parametrize(
+    ("total", "by_joint", "level"),
+    [(0.09, (0.09, 0.2), "yes"), (0.09, (0.09, 0.3), "care"), (0.2, (0.2, 0.2), "care"), (0.3, (0.3, 0.3), "no")],
+)
+def test_what_the_fit_leaves_counts(total, by_joint, level):
+    judged = judge(replace(found("DIDIM"), residual=total, residual_by_joint=np.array(by_joint)))
+    assert judged.recorded.level == level
+    assert f"{100 * total:.3g} %" in judged.recorded.why
+
+
+@pytest.mark.parametrize(("left", "level"), [(0.09, "care"), (0.04, "yes"), (0.12, "care"), (0.4, "no")])
+def test_what_is_left_of_a_held_out_record_counts(left, level):
+    estimate = replace(found("DIDIM"), residual=0.02)
+    tried = replace(estimate.validation[0], residual=left, residual_by_joint=np.array([left, left]))
+    assert judge(replace(estimate, validation=(estimate.validation[0], tried))).other.level == level
+
+
+def test_a_record_that_cannot_be_predicted_is_a_no():
+    tried = replace(found("DIDIM").validation[0], message="the simulation ran away", residual=np.inf)
+    judged = judge(replace(found("DIDIM"), validation=(tried,)))
+    assert (judged.other.level, judged.level) == ("no", "care")
+
+
+def test_a_turned_sign_is_seen_though_the_residual_is_small():
+    """IDIM converges on torques of the wrong sign; no machine has what it finds."""
+    experiment, _ = scara_record(noise=0.02)
+    turned = didim.Experiment(experiment.t, -np.asarray(experiment.tau), experiment.q_ref, experiment.q)
+    estimate = didim.identify(model(), turned, didim.IDIM())
+    assert estimate.status == "converged"
+    assert estimate.residual < 0.05
+    judged = judge(estimate)
+    assert judged.level == "no"
+    assert "not positive" in judged.recorded.why
+    assert judged.sentence in estimate.summary()
+
+
+def test_an_inertia_matrix_that_is_not_positive_definite_forbids_simulation_only():
+    estimate = found("DIDIM")
+    values = estimate.values.copy()
+    values[estimate.names.index("MX2")] = 2.5  # M stays positive on its diagonal in the stretched pose
+    values[estimate.names.index("ZZ1R")] = 4.0
+    judged = judge(replace(estimate, values=values))
+    assert judged.simulation.level == "no"
+    assert "of 512 poses" in judged.simulation.why
+    assert judged.recorded.level == "yes"
+    assert judged.level == "care"
+
+
+def test_negative_friction_is_named():
+    estimate = found("DIDIM")
+    values = np.where(np.char.startswith(estimate.names, "Fc2"), -1.0, estimate.values)
+    judged = judge(replace(estimate, values=values))
+    assert judged.simulation.level == "care"
+    assert "Fc2" in judged.simulation.why
+
+
+def test_weak_values_and_assumed_loops_concern_single_values():
+    estimate = found("DIDIM")
+    weak = estimate.covariance.copy()
+    weak[4, 4] = (0.5 * estimate.values[4]) ** 2
+    judged = judge(replace(estimate, covariance=weak))
+    assert judged.values.level == "care"
+    assert estimate.names[4] in judged.values.why
+    assert judged.level == "yes"
+    assumed = judge(replace(estimate, provenance={"study": {"controller": {"assumed": True}}}))
+    assert "assumed" in assumed.values.why
+    assert judge(replace(estimate, covariance=1e6 * estimate.covariance)).values.level == "no"
+    assert "ill-conditioned" in judge(replace(estimate, scaled_condition=5e3)).values.why
+
+
+def test_positions_say_nothing_of_torques():
+    judged = judge(found("position"))
+    assert found("position").output == "position"
+    assert judged.recorded.level == "care"
+    assert "positions" in judged.recorded.why
+
+
+def test_a_saved_estimate_is_judged_alike(tmp_path):
+    for kind in ("IDIM", "position"):
+        again = didim.load_estimate(found(kind).save(tmp_path / f"{kind}.json"))
+        assert judge(again) == judge(found(kind))
+
+
+@pytest.mark.parametrize(
+    ("robot", "units"),
+    [
+        ("scara", {"ZZ1R": "kg m²", "MX2": "kg m", "Fv1": "N m s/rad", "Fc2": "N m"}),
+        ("emps", {"M1": "kg", "Fv1": "N s/m", "Fc1": "N", "off1": "N"}),
+        ("tx40", {"Ia3": "kg m²", "Iam6": "kg m²", "Fvm6": "N m s/rad", "Fcm6": "N m", "MX2R": "kg m"}),
+    ],
+)
+def test_units_of_base_parameters(robot, units):
+    found_units = parameter_units(model(robot).base)
+    assert {name: found_units[name] for name in units} == units
+    assert set(found_units.values()) <= {"kg m²", "kg m", "kg", "N m s/rad", "N s/m", "N m", "N"}
