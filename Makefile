@@ -6,15 +6,17 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check warm bench pictures machines clean
+.PHONY: help demo test check warm docs bench pictures machines equations clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
 	@echo "make check     ruff, mypy and the import contract"
+	@echo "make docs      the documentation, as HTML in build/docs"
 	@echo "make bench     the benchmarks, beside peers"
 	@echo "make pictures  draw the pictures of README and docs again"
 	@echo "make machines  run the measured examples again and write their pages (needs DIDIM_DATA)"
+	@echo "make equations write the equation index again, from the docstrings"
 	@echo "make clean     remove .venv and caches"
 
 $(VENV)/.made:
@@ -49,6 +51,10 @@ warm: $(VENV)/.installed-test
 test: check warm
 	$(BIN)/pytest -n $(WORKERS)
 
+docs: $(VENV)/.installed-test
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "Open build/docs/index.html"
+
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks
 
@@ -57,6 +63,9 @@ pictures: $(VENV)/.installed-test
 
 machines: $(VENV)/.installed-test
 	$(BIN)/python docs/machines.py
+
+equations: $(VENV)/.installed-test
+	$(BIN)/python docs/equations.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -71,8 +71,27 @@ def demo() -> None:
     axes[0, 0].figure.savefig(IMAGES / "demo.png", dpi=100)
 
 
+def report() -> None:
+    """The first screen of the demo's report, as Chromium shows it."""
+    import shutil
+    import tempfile
+
+    from playwright.sync_api import sync_playwright
+
+    from didim.demo import demo as run
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        page = run().didim.report(Path(folder) / "demo.html")
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        opened = browser.new_page(viewport={"width": 1080, "height": 570})
+        opened.goto(page.as_uri())
+        opened.screenshot(path=IMAGES / "report.png")
+        browser.close()
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     torque_shares()
     sticking()
     demo()
+    report()

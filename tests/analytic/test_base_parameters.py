@@ -43,6 +43,7 @@ def test_counts(name, effects, count):
 
 @pytest.mark.parametrize(("name", "effects", "count"), COUNTS)
 def test_rules_and_qr_span_the_same_space(name, effects, count):
+    """Tests (5), (6)."""
     model = didim.DynamicModel(didim.load_robot(name), effects)
     rules, qr = both(model)
     assert rules.method == "rules"

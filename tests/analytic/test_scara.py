@@ -34,12 +34,14 @@ def motion():
 
 
 def test_default_scara_has_the_eight_parameters_of_64():
+    """Tests (64)."""
     base = didim.DynamicModel(didim.load_robot("scara")).base
     assert base.parameter_names == ("ZZ1R", "Fv1", "Fc1", "ZZ2", "MX2", "MY2", "Fv2", "Fc2")
     assert base.formulas["ZZ1R"] == "ZZ1 + Ia1 + 0.25*M2"
 
 
 def test_regressor_is_equation_65(motion):
+    """Tests (65)."""
     base = didim.DynamicModel(didim.load_robot("scara")).base
     scale = np.array([1, 1, 1, 1, 1 / L, 1 / L, 1, 1])
     assert np.allclose(base.regressor(*motion) * scale, equation_65(*motion), rtol=0, atol=1e-12)

@@ -25,7 +25,10 @@ def follow(model, loop, reference, initial=([0.0], [0.0]), t=T, **more):
 
 
 def test_pd_by_poles_has_the_step_response_of_55(cart):
-    """H = 1 / (s^2/w^2 + 2 zeta s/w + 1): critically damped and underdamped."""
+    """H = 1 / (s^2/w^2 + 2 zeta s/w + 1): critically damped and underdamped.
+
+    Tests (53), (55)-(57).
+    """
     motion = follow(cart, didim.PD(natural_frequency=OMEGA), step_reference())
     assert np.allclose(motion.q[:, 0], 0.1 * (1 - (1 + OMEGA * T) * np.exp(-OMEGA * T)), atol=1e-8)
     zeta = 0.5
@@ -36,7 +39,10 @@ def test_pd_by_poles_has_the_step_response_of_55(cart):
 
 
 def test_the_drive_gain_of_the_robot_or_of_the_loop_scales_the_gains(cart):
-    """By poles the motion is the same whatever g is; by own gains it is not."""
+    """By poles the motion is the same whatever g is; by own gains it is not.
+
+    Tests (54), (58).
+    """
     one = follow(cart, didim.PD(natural_frequency=OMEGA), step_reference())
     two = follow(cart, didim.PD(natural_frequency=OMEGA, drive_gain=2.0), step_reference())
     assert np.allclose(one.q, two.q, atol=1e-12)
@@ -156,6 +162,7 @@ def test_feedforward_and_gravity_compensation():
 
 
 def test_retuning_59_keeps_kp_and_scales_what_is_torque():
+    """Tests (59)."""
     J = np.array([2.0, 3.0])
     poles = didim.PD(natural_frequency=10.0, inertia=[1.0, 1.0])
     gains = poles.retuned(J).gains(2, np.ones(2), J)

@@ -12,7 +12,10 @@ from didim.control.tuning import joint_ranges
 
 
 def test_scara_by_hand():
-    """NOTES 3: the maximum over q2 has 2 hypot(LMX2, LMY2), not 2 LMX2."""
+    """NOTES 3: the maximum over q2 has 2 hypot(LMX2, LMY2), not 2 LMX2.
+
+    Tests (51).
+    """
     model = didim.DynamicModel(didim.load_robot("scara"))
     J = didim.largest_inertias(model, model.nominal)
     assert pytest.approx([3.44 + 0.062 + 2 * np.hypot(0.121, 0.007), 0.062], rel=1e-9) == J
@@ -62,7 +65,10 @@ def test_sliding_arms_and_floor():
     ids=lambda loop: f"{type(loop).__name__}-{loop.rate}",
 )
 def test_the_slowest_mode_is_that_of_the_simulation(loop):
-    """Released off the reference, the robot comes back at the rate of the slowest eigenvalue."""
+    """Released off the reference, the robot comes back at the rate of the slowest eigenvalue.
+
+    Tests (49), (50), (52).
+    """
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
     linear = didim.linearise(model, model.nominal, loop, [0.0])
     assert linear.stable

@@ -1,8 +1,7 @@
-"""README and docs are true: every code block runs, every link leads somewhere, every equation has its function and test."""
+"""README and docs are true: every code block runs, every link leads somewhere."""
 
 from __future__ import annotations
 
-import importlib
 import re
 import shlex
 import tomllib
@@ -18,6 +17,7 @@ from support.files import ARM_URDF
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+APPENDED = "# append to arm.toml\n"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,28 +43,9 @@ def own_robot_and_log(tmp_path, monkeypatch):
     np.savetxt("run.csv", np.column_stack([t, q, tau, q]), "%.10g", ",", header=names, comments="")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_python_blocks_run_in_order(page, capsys):
-    main(["init", "arm.toml", "--robot", "arm.urdf", "--data", "run.csv"])
-    namespace: dict[str, object] = {}
-    for text in blocks(page, "python"):
-        exec(compile(text, page.name, "exec"), namespace)
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
-def test_toml_blocks_are_robots_or_studies(page, tmp_path):
-    for text in blocks(page, "toml"):
-        if "method" in (data := tomllib.loads(text)):
-            assert check_study(data, page.name).robot in didim.shipped_robots()
-            continue
-        (tmp_path / "robot.toml").write_text(text)
-        assert didim.DynamicModel(didim.load_robot(tmp_path / "robot.toml")).base.parameter_names
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
-def test_shell_blocks_name_what_exists(page, capsys):
+def shell(text: str) -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for line in "".join(blocks(page, "sh")).splitlines():
+    for line in text.splitlines():
         command, *arguments = shlex.split(line)
         if command == "make":
             assert arguments[0] in targets
@@ -73,29 +54,37 @@ def test_shell_blocks_name_what_exists(page, capsys):
             assert main(arguments) == 0, line
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name)
+def test_blocks_run_in_order(page, tmp_path, capsys):
+    if "didim init arm.toml" not in page.read_text():
+        main(["init", "arm.toml", "--robot", "arm.urdf", "--data", "run.csv"])
+    namespace: dict[str, object] = {}
+    for language, text in BLOCK.findall(page.read_text()):
+        if language == "python":
+            exec(compile(text, page.name, "exec"), namespace)
+        elif language == "sh":
+            shell(text)
+        elif text.startswith(APPENDED):
+            with (tmp_path / "arm.toml").open("a") as study:
+                study.write(text)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
+def test_toml_blocks_are_robots_or_studies(page, tmp_path):
+    for text in blocks(page, "toml"):
+        if text.startswith(APPENDED):
+            continue  # run in its place, above
+        if "method" in (data := tomllib.loads(text)):
+            assert check_study(data, page.name).robot in didim.shipped_robots()
+            continue
+        (tmp_path / "robot.toml").write_text(text)
+        assert didim.DynamicModel(didim.load_robot(tmp_path / "robot.toml")).base.parameter_names
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target
-
-
-def test_equation_index_names_functions_and_tests_that_exist():
-    rows = re.findall(
-        r"^\| \((\d+)\) \|[^|]*\| `([\w.]+)` \| `([\w./]+)` \|$", (ROOT / "docs/equations.md").read_text(), re.MULTILINE
-    )
-    assert len(rows) >= 12
-    for _, function, test in rows:
-        module, attributes = function.split("."), []
-        while module:
-            try:
-                found = importlib.import_module(".".join(module))
-                break
-            except ModuleNotFoundError:
-                attributes.insert(0, module.pop())
-        for name in attributes:
-            found = getattr(found, name)
-        assert found.__doc__, function
-        assert (ROOT / test).exists(), test
 
 
 def test_every_public_name_is_documented_and_exists():

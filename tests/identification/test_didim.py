@@ -85,7 +85,10 @@ def test_scara_with_noise_needs_few_iterations(initial, seed):
 
 @pytest.mark.parametrize("mistuned", [0.8, 1.2, 1 / 1.2, 1 / 0.8])
 def test_a_loop_tuned_with_a_wrong_inertia_or_drive_gain_does_little_harm(mistuned):
-    """(58), (60): the true kv is off by the error of J, or by its inverse for g; the simulated loop knows neither."""
+    """(58), (60): the true kv is off by the error of J, or by its inverse for g; the simulated loop knows neither.
+
+    Tests (60).
+    """
     experiment, _ = scara_record(noise=0.05, mistuned=mistuned, period=10.3)
     found = didim.identify(model(), experiment, didim.DIDIM(controller=loop()))
     assert found.status == "converged"
@@ -109,6 +112,7 @@ def test_the_right_bandwidth_is_not_doubted():
 
 
 def test_history_tells_how_far_the_motion_is():
+    """Tests (40)."""
     experiment, _ = scara_record(noise=0.05)
     with_q = didim.identify(model(), experiment, didim.DIDIM(controller=loop()))
     without = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop()))

@@ -58,7 +58,10 @@ def position_record():
 
 
 def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
-    """The same minimum as SciPy's least squares on finite differences, in a tenth of its simulations."""
+    """The same minimum as SciPy's least squares on finite differences, in a tenth of its simulations.
+
+    Tests (27), (28), (31).
+    """
     pendulum = model("double_pendulum", ("viscous", "coulomb", "offset"))
     phi = np.where(np.isnan(pendulum.nominal), 0.05, pendulum.nominal)
     course = didim.Fourier.random(pendulum.robot, 2, period=6.0, share=1.0)
@@ -90,6 +93,7 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
 
 @pytest.mark.parametrize("output", ["torque", "both"])
 def test_other_outputs(output):
+    """Tests (28)."""
     experiment, law = position_record()
     found = didim.identify(undescribed("scara"), experiment, didim.OutputError(controller=law, output=output, decimation=10))
     assert found.status == "converged"

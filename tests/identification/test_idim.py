@@ -18,7 +18,10 @@ def runs() -> PaperExperiments:
 
 
 def test_idim_is_least_squares_on_the_filtered_motion():
-    """The whole chain by hand with SciPy, joint by joint."""
+    """The whole chain by hand with SciPy, joint by joint.
+
+    Tests (7), (10)-(12).
+    """
     from scipy import signal
 
     experiment, _ = scara_record(noise=0.05, encoder=1e-5)

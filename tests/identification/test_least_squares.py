@@ -26,6 +26,7 @@ def system(noise=(0.1, 2.0), rows: int = 400, seed: int = 0, scale=1.0, values=T
 
 
 def test_ols_is_lstsq_and_its_covariance_that_of_the_textbook():
+    """Tests (15)-(18)."""
     s = system()
     found = estimate(s, "ols")
     expected, residual, *_ = np.linalg.lstsq(s.W, s.y, rcond=None)
@@ -35,6 +36,7 @@ def test_ols_is_lstsq_and_its_covariance_that_of_the_textbook():
 
 
 def test_wls_weighs_each_joint_by_its_own_deviation():
+    """Tests (20)."""
     s = system()
     deviation = joint_deviations(s)
     by_hand = []
@@ -99,6 +101,7 @@ def test_fewer_equations_than_parameters_is_an_error():
 
 
 def test_experiments_stack_joint_by_joint():
+    """Tests (14)."""
     one, two = system(seed=1, rows=30), system(seed=2, rows=50)
     both = stack([one, LinearSystem(**{**vars(two), "series": two.series + 1})])
     assert np.all(np.diff(both.joint) >= 0)

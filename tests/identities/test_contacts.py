@@ -24,7 +24,10 @@ def test_contacts_are_joints_then_couplings(tx40):
 
 
 def test_parameters_are_in_khalils_order(tx40):
-    """Eq. 3, with the offset last; couplings follow all joints; asymmetric friction takes the place of the symmetric one."""
+    """Eq. 3, with the offset last; couplings follow all joints; asymmetric friction takes the place of the symmetric one.
+
+    Tests (3).
+    """
     first = ["XX1", "XY1", "XZ1", "YY1", "YZ1", "ZZ1", "MX1", "MY1", "MZ1", "M1", "Ia1", "Fv1", "Fc1", "off1"]
     assert list(tx40.parameter_names[:14]) == first
     assert tx40.parameter_names[14] == "XX2"

@@ -16,6 +16,7 @@ from support.virtual import loop, model, scara_record
 @pytest.mark.parametrize("initial", ["identity", "unit"])
 @pytest.mark.parametrize(("share", "period", "sticks"), [(1.0, 7.3, 0.01), (0.6, 13.7, 0.02)], ids=["sliding", "sticking"])
 def test_noise_free_didim_returns_the_truth(initial, share, period, sticks):
+    """Tests (34), (35), (42)."""
     experiment, truth = scara_record((20.0, 100.0), share=share, period=period)
     assert (truth.motion.stuck.mean() > 0.01) == (sticks > 0.01)
     found = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop((20.0, 100.0)), initial=initial))
@@ -31,14 +32,20 @@ def test_sampled_laws_too():
 
 
 def test_the_start_of_identity_has_the_identity_as_inertia_matrix():
-    """(61), (62): through rotors that the SCARA's second joint does not have."""
+    """(61), (62): through rotors that the SCARA's second joint does not have.
+
+    Tests (61), (62).
+    """
     start = start_of(model().base, "identity")
     q = np.random.default_rng(0).uniform(-3, 3, (5, 2))
     assert np.allclose(start.model.inertia_matrix(q, start.parameters), np.eye(2))
 
 
 def test_the_start_of_unit_is_that_of_section_vi_b():
-    """(63) on the SCARA: chi^0 = [1 0 0 1 0 0 0 0]."""
+    """(63) on the SCARA: chi^0 = [1 0 0 1 0 0 0 0].
+
+    Tests (63).
+    """
     assert start_of(model().base, "unit").base.tolist() == [1, 0, 0, 1, 0, 0, 0, 0]
 
 
@@ -47,7 +54,10 @@ def test_a_prismatic_joint_starts_with_a_mass():
 
 
 def test_the_first_step_is_least_squares_on_the_first_simulation():
-    """One step by hand: simulate with chi^0 and gains retuned for it, build W, solve; no guard acts here."""
+    """One step by hand: simulate with chi^0 and gains retuned for it, build W, solve; no guard acts here.
+
+    Tests (37), (41), (44)-(48).
+    """
     experiment, _ = scara_record(noise=0.05)
     scara, controller = model(), loop()
     chi0 = start_of(scara.base, "unit").base
@@ -64,7 +74,10 @@ def test_the_first_step_is_least_squares_on_the_first_simulation():
 
 
 def test_gains_follow_the_parameters():
-    """(59): kp never changes, kv is 2 zeta omega J(chi^k)."""
+    """(59): kp never changes, kv is 2 zeta omega J(chi^k).
+
+    Tests (59).
+    """
     experiment, _ = scara_record(noise=0.05)
     found = didim.identify(model(), experiment, didim.DIDIM(controller=loop()))
     for step in found.history:

@@ -64,6 +64,7 @@ def same(a, b) -> bool:
 @settings(deadline=None, max_examples=150)
 @given(models_in_motion())
 def test_regressor_times_phi_is_inverse_dynamics(case):
+    """Tests (2)."""
     model, q, dq, ddq, slip, phi = case
     assert same(model.regressor(q, dq, ddq, slip) @ phi, model.inverse_dynamics(q, dq, ddq, phi, slip))
 
@@ -71,6 +72,7 @@ def test_regressor_times_phi_is_inverse_dynamics(case):
 @settings(deadline=None, max_examples=150)
 @given(models_in_motion())
 def test_base_reproduces_the_standard_model(case):
+    """Tests (4), (6)."""
     model, q, dq, ddq, slip, phi = case
     base = model.base
     beta = base.matrix @ phi
@@ -107,6 +109,7 @@ def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.
 @settings(deadline=None, max_examples=100)
 @given(models_in_motion(), st.integers(0, 2**32 - 1))
 def test_direct_dynamics_inverts_inverse_dynamics(case, seed):
+    """Tests (21)."""
     model, q, dq, ddq, slip, _ = case
     phi = solid_parameters(model, np.random.default_rng(seed))
     tau = model.inverse_dynamics(q, dq, ddq, phi, slip)

@@ -32,6 +32,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path):
 
 
 def test_torque(case):
+    """Tests (1)."""
     robot, peer, q, dq, ddq = case
     model = didim.DynamicModel(robot)
     friction = model.nominal[[model.parameter_names.index(f"{stem}{j + 1}") for stem in ("Fv", "Fc") for j in range(robot.n)]]
@@ -43,6 +44,7 @@ def test_torque(case):
 
 
 def test_inertia_matrix(case):
+    """Tests (1)."""
     robot, peer, q, _, _ = case
     model = didim.DynamicModel(robot, [])
     expected = np.array([peer.inertia(row) for row in q])
@@ -51,6 +53,7 @@ def test_inertia_matrix(case):
 
 
 def test_derivatives(case):
+    """Tests (39)."""
     robot, peer, q, dq, ddq = case
     model = didim.DynamicModel(robot, [])
     expected = [np.array(part) for part in zip(*(peer.derivatives(*row) for row in zip(q, dq, ddq, strict=True)), strict=True)]
@@ -60,6 +63,7 @@ def test_derivatives(case):
 
 
 def test_acceleration(case):
+    """Tests (21)."""
     robot, peer, q, dq, tau = case
     model = didim.DynamicModel(robot, [])
     expected = np.array([peer.acceleration(*row) for row in zip(q, dq, tau, strict=True)])
@@ -68,6 +72,7 @@ def test_acceleration(case):
 
 
 def test_regressor(case):
+    """Tests (2)."""
     robot, peer, q, dq, ddq = case
     model = didim.DynamicModel(robot, [])
     expected = np.array([peer.regressor(*row) for row in zip(q, dq, ddq, strict=True)])

@@ -23,6 +23,7 @@ def estimates():
 
 
 def test_sigma_is_that_of_the_covariance(estimates):
+    """Tests (19)."""
     for found in estimates[0].values():
         assert np.allclose(found.sigma**2, np.diag(found.covariance))
         assert np.allclose(found.relative_sigma, 100 * found.sigma / np.abs(found.values))

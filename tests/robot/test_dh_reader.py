@@ -90,7 +90,10 @@ def test_one_missing_value_does_not_take_the_others_along(tmp_path):
 
 
 def test_coupled_gears_and_gains_are_equation_9_with_the_transposed_gear():
-    """Two joints on one differential: power at the motors equals power at the joints."""
+    """Two joints on one differential: power at the motors equals power at the joints.
+
+    Tests (9).
+    """
     gear, kc, kt = np.array([[10.0, 0.0], [4.0, 20.0]]), np.array([2.0, 3.0]), np.array([0.1, 0.2])
     drive = didim.Drive(gear, kc, kt)
     v, dq = np.array([1.5, -0.5]), np.array([0.3, 0.7])
@@ -108,6 +111,7 @@ def test_motor_records_are_checked():
 
 
 def test_drive_gain_is_the_product_of_equation_9(arm):
+    """Tests (8), (9)."""
     assert np.allclose(arm.drive_gain, np.diag([100 * 2 * 0.1, 50 * 2 * 0.05]))
 
 

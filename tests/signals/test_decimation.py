@@ -22,12 +22,14 @@ def apply(kind: str, factor: int, X: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("factor", [2, 5, 13, 20, 100])
 @pytest.mark.parametrize("N", [601, 1000])
 def test_scipy_convention_is_scipys(factor, N):
+    """Tests (13)."""
     X = columns(N)
     assert np.allclose(apply("scipy", factor, X), signal.decimate(X, factor, axis=0), rtol=0, atol=1e-9 * np.abs(X).max())
 
 
 @pytest.mark.parametrize(("N", "factor"), [(997, 10), (1000, 10), (24_792, 10), (600, 7)])
 def test_matlab_convention_is_filtfilt_with_short_edges_and_keeps_the_last_sample(N, factor):
+    """Tests (13)."""
     X = columns(N)
     sections = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
     filtered = signal.sosfiltfilt(sections, X, axis=0, padlen=24)

@@ -25,7 +25,10 @@ def values(model, **chosen) -> np.ndarray:
 
 
 def test_a_mass_slides_to_rest_on_a_table():
-    """M dv/dt = -Fc: it stops at t = M v / Fc after v^2 M / (2 Fc), and stays."""
+    """M dv/dt = -Fc: it stops at t = M v / Fc after v^2 M / (2 Fc), and stays.
+
+    Tests (23).
+    """
     model = cart(["coulomb"])
     phi = values(model, M1=2.0, Fc1=3.0)
     t = np.linspace(0, 2, 2001)
@@ -50,6 +53,7 @@ def test_asymmetric_friction_stops_at_its_own_time():
 
 
 def test_a_mass_with_viscous_friction_and_constant_force():
+    """Tests (22), (23)."""
     model = cart(["viscous"])
     phi = values(model, M1=2.0, Fv1=4.0)
     t = np.linspace(0, 3, 301)

@@ -20,7 +20,10 @@ def motion_of(name: str, effects=None, **settings):
 @pytest.mark.parametrize("name", ["scara", "double_pendulum", "tx40", "panda"])
 @pytest.mark.parametrize("settings", [{}, {"rate": 1000}, {"friction": "smooth"}], ids=["continuous", "sampled", "smooth"])
 def test_the_torque_of_the_loop_is_the_torque_of_the_model(name, settings):
-    """Eq. 43, at every sample, also where contacts stick; on the TX40 with its coupling."""
+    """Eq. 43, at every sample, also where contacts stick; on the TX40 with its coupling.
+
+    Tests (26), (36), (43).
+    """
     model, motion = motion_of(name, **settings)
     assert motion.completed
     tau = model.regressor(motion.q, motion.dq, motion.ddq, motion.slip) @ model.nominal
@@ -79,7 +82,10 @@ def test_stuck_slip_is_torque_over_limit_in_closed_form():
 
 
 def test_outputs_do_not_change_the_run():
-    """Read at other times, between the steps or rarely, the motion is the same."""
+    """Read at other times, between the steps or rarely, the motion is the same.
+
+    Tests (24), (25).
+    """
     model = didim.DynamicModel(didim.load_robot("scara"))
     reference = didim.Fourier.random(model.robot, 1, period=2.0)
     loop = didim.PD(natural_frequency=[6.3, 63.0], rate=500)

@@ -74,6 +74,7 @@ def worst(base, parameters, loop, reference, t, gains=True, delay=False, share: 
 
 @pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
 def test_smooth_friction_to_1e_5(name):
+    """Tests (29), (30), (32), (38)."""
     base, beta, reference, J = robot_case(name)
     error, where = worst(base, beta, pd(J), reference, np.arange(0, 0.5, 1e-3), friction="smooth")
     assert error < 1e-5, where
@@ -186,7 +187,10 @@ def test_a_stuck_joint_has_no_velocity_sensitivity():
 
 @pytest.mark.parametrize("decimate", ["fir", "scipy"])
 def test_decimated_as_they_are_produced(decimate):
-    """The streamed rows are those of the whole sensitivities, decimated afterwards."""
+    """The streamed rows are those of the whole sensitivities, decimated afterwards.
+
+    Tests (33).
+    """
     base, beta, reference, J = robot_case("scara")
     t = np.arange(0, 4.0, 2e-3)
     law = pd(J)

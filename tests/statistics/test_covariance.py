@@ -45,6 +45,7 @@ def decimated_white(kind: str, factor: int = 10):
 
 @pytest.mark.parametrize("kind", ["fir", "scipy"])
 def test_filtered_white_noise_needs_the_filters_bandwidth(kind):
+    """Tests (16)."""
     covered = study(*decimated_white(kind), runs=1200)
     assert covered["covariance"] < covered["corrected"] - 0.01
     assert 0.94 < covered["corrected"] < 0.96

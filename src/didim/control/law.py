@@ -120,7 +120,10 @@ class Controller:
         return self.natural_frequency is not None
 
     def gains(self, n: int, g: Array, inertia: Array) -> Gains:
-        """The gains for n joints with drive gains g (n,) and inertias J (n,), by (58) or as given."""
+        """The gains for n joints with drive gains g (n,) and inertias J (n,), by (58) or as given.
+
+        Implements (56)-(58).
+        """
         if self.by_poles:
             omega, zeta = (
                 per_joint(np.asarray(self.natural_frequency), "natural_frequency", n),
@@ -137,7 +140,10 @@ class Controller:
         return np.zeros(n), np.zeros(n)
 
     def retuned(self, inertia: ArrayLike) -> Self:
-        """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J over the a priori one."""
+        """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J over the a priori one.
+
+        Implements (59).
+        """
         refuse_unless(inertia, "inertia", "positive", lambda x: x > 0)
         J = np.asarray(inertia, dtype=float)
         if self.by_poles:

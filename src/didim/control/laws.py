@@ -22,7 +22,10 @@ MOST_MEMORY = 1_000_000
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PD(Controller):
-    """v = kv (kp e + ff dq_r - dq), eq. 53."""
+    """v = kv (kp e + ff dq_r - dq), eq. 53.
+
+    Implements (55).
+    """
 
     @classmethod
     def parallel(cls, Kp: ArrayLike, Kd: ArrayLike, **more: object) -> Self:

@@ -33,7 +33,10 @@ _FIT = np.linalg.inv(_harmonics(_FIVE))
 
 
 def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array | None = None) -> Array:
-    """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an iterate may have J <= 0)."""
+    """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an iterate may have J <= 0).
+
+    Implements (51).
+    """
     J, _ = _largest(model, parameters)
     return J if previous is None else np.maximum(J, 1e-3 * per_joint(previous, "previous", model.robot.n))
 

@@ -100,7 +100,10 @@ def tree_of(robot: Robot) -> Tree:
 
 
 def layout_of(robot: Robot, effects: Iterable[str] | None) -> Layout:
-    """The columns of `robot` with `effects`; None: all that it declares."""
+    """The columns of `robot` with `effects`; None: all that it declares.
+
+    Implements (3).
+    """
     chosen = _effects_by_joint(robot, effects)
     couplings = robot.couplings if effects is None or "coupling" in list(effects) else ()
     builder = _Builder(robot.n)

@@ -88,7 +88,10 @@ class DynamicModel(TorqueModel):
 
 @dataclass(frozen=True, eq=False)
 class BaseModel(TorqueModel):
-    """A dynamic model over its b base parameters beta: the fewest from which the torque can be computed (4)-(6)."""
+    """A dynamic model over its b base parameters beta: the fewest from which the torque can be computed (4)-(6).
+
+    Implements (4).
+    """
 
     full: DynamicModel
     """The same model over the standard parameters."""

@@ -162,7 +162,10 @@ class ClosedLoop:
         return good if len(good) == count else next(each for each in found if isinstance(each, str))
 
     def compared(self, motions: tuple[Motion, ...]) -> Simulated:
-        """Errors of the simulated outputs on the rows."""
+        """Errors of the simulated outputs on the rows.
+
+        Implements (28), (35).
+        """
         groups = len(self.outputs) * self.records[0].n
         errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
         for k, motion in enumerate(motions):
@@ -182,7 +185,10 @@ class ClosedLoop:
         return y - y_s, y
 
     def system(self, model: BaseModel, simulated: Simulated) -> LinearSystem:
-        """Y = W_delta chi + rho on the simulated states (48)."""
+        """Y = W_delta chi + rho on the simulated states (48).
+
+        Implements (37), (41), (45)-(48).
+        """
         systems = []
         for k, (record, motion) in enumerate(zip(self.records, simulated.motions, strict=True)):
             slip = motion.slip if motion.slip.shape[1] == len(model.contacts) else None
@@ -196,6 +202,8 @@ class ClosedLoop:
         """The records simulated, and rho = J step + rest: J (r, m) exact, in parameters, gains and delay, rho = Y - Y_s.
 
         `delay`, s, shifts the references and is a direction of its own; None: neither.
+
+        Implements (29), (31), (32).
         """
 
         def run(k: int) -> tuple[Motion, LinearSystem] | str:

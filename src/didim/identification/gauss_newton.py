@@ -59,7 +59,10 @@ class Place:
 
 
 class Exact:
-    """One run of the exact method."""
+    """One run of the exact method.
+
+    Implements (27).
+    """
 
     def __init__(self, model: BaseModel, closed: ClosedLoop, consistent: Consistent, unknowns: Unknowns) -> None:
         self.model, self.closed, self.consistent, self.unknowns = model, closed, consistent, unknowns

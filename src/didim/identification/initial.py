@@ -45,7 +45,10 @@ def _is_vector(value: object) -> bool:
 
 
 def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
-    """The start that `initial` names."""
+    """The start that `initial` names.
+
+    Implements (61), (62).
+    """
     check_initial(initial)
     if isinstance(initial, Estimate):
         if initial.model.parameter_names != model.parameter_names:
@@ -71,7 +74,10 @@ def _from_base(model: BaseModel, base: Array) -> Start:
 
 
 def unit_parameters(model: DynamicModel) -> Array:
-    """phi = 0 except ZZ_j = 1 (63), or M_j = 1 where joint j is prismatic."""
+    """phi = 0 except ZZ_j = 1 (63), or M_j = 1 where joint j is prismatic.
+
+    Implements (63).
+    """
     phi = np.zeros(len(model.parameter_names))
     for j, joint in enumerate(model.robot.joints):
         phi[model.parameter_names.index(f"{'M' if joint.kind == 'prismatic' else 'ZZ'}{j + 1}")] = 1.0

@@ -51,7 +51,10 @@ _ROUGH = (
 
 
 class Search:
-    """One run: the settings, the records in their loop, and the way so far."""
+    """One run: the settings, the records in their loop, and the way so far.
+
+    Implements (42), (44).
+    """
 
     def __init__(self, settings: DIDIM, model: BaseModel, loop: ClosedLoop, origin: dict[str, Any]) -> None:
         self.settings, self.model, self.closed, self.provenance = settings, model, loop, origin

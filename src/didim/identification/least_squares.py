@@ -78,7 +78,10 @@ def _factor(W: Array) -> _Factors:
 
 
 def solve(system: LinearSystem, weights: Array) -> Solution:
-    """chi = W+ Y (15) with rows multiplied by `weights` (r,)."""
+    """chi = W+ Y (15) with rows multiplied by `weights` (r,).
+
+    Implements (15).
+    """
     W, y = system.W * weights[:, None], system.y * weights
     f = _factor(W)
     r = f.rank
@@ -93,6 +96,8 @@ def joint_deviations(system: LinearSystem) -> Array:
 
     One joint sees only some of the columns: the rank of its equations counts, not b. A joint with hardly more equations
     than that takes its residual from ordinary least squares on all of them.
+
+    Implements (20).
     """
     deviation, common = np.zeros(system.n), None
     for j in np.unique(system.joint):

@@ -55,6 +55,8 @@ def statistics(
 
     `jacobian` (r, b) is how the outputs really change with the parameters, where that is not W: a fixed point W' rho = 0 has
     the covariance (W' J)^-1 W' R W (J' W)^-1.
+
+    Implements (16)-(18).
     """
     rho = solution.influence * solution.weights * system.residual(solution.values if parameters is None else parameters)
     freedom = max(rho.size - solution.rank, 1)

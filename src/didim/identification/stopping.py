@@ -22,6 +22,8 @@ def settled(model: BaseModel, point: Point, tol_residual: float, tol_parameters:
 
     rho^k is the torque error of chi^k on its own simulation, rho^(k+1) what least squares (48) leaves of it there.
     Parameters are compared on a scale that those near zero have too.
+
+    Implements (34).
     """
     if point.simulated.residual < FLOOR:
         return True

@@ -20,7 +20,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """r equations in b parameters, joint by joint (14), never mixed across joints or experiments."""
+    """r equations in b parameters, joint by joint (14), never mixed across joints or experiments.
+
+    Implements (7).
+    """
 
     W: Array
     """(r, b)."""
@@ -57,7 +60,10 @@ def active_columns(model: TorqueModel) -> NDArray[np.bool_]:
 def observe(
     model: TorqueModel, states: States, tau: Array, selection: Selection, window: tuple[int, int], series: int = 0
 ) -> LinearSystem:
-    """The equations of one record: W of the motion and Y of the torque, filtered and decimated in parallel (10)-(13)."""
+    """The equations of one record: W of the motion and Y of the torque, filtered and decimated in parallel (10)-(13).
+
+    Implements (10)-(12).
+    """
     n, p = model.robot.n, len(model.parameter_names)
     active = active_columns(model)
     flat = np.flatnonzero(active.ravel())
@@ -79,7 +85,10 @@ def observe(
 def rows_of(
     W: Array, y: Array, used: NDArray[np.bool_], names: tuple[str, ...], series: int, correlation: Array
 ) -> LinearSystem:
-    """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those that are `used` (K, g)."""
+    """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those that are `used` (K, g).
+
+    Implements (33).
+    """
     g = y.shape[1]
     kept = [np.flatnonzero(used[:, j]) for j in range(g)]
     joints = np.repeat(np.arange(g), [each.size for each in kept])
@@ -96,7 +105,10 @@ def rows_of(
 
 
 def stack(systems: Sequence[LinearSystem]) -> LinearSystem:
-    """Several experiments as one system, the equations of each joint still together (14)."""
+    """Several experiments as one system, the equations of each joint still together (14).
+
+    Implements (14).
+    """
     if len(systems) == 1:
         return systems[0]
     order = np.argsort(np.concatenate([system.joint for system in systems]), kind="stable")

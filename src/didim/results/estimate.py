@@ -107,7 +107,10 @@ class Estimate:
 
     @property
     def relative_sigma(self) -> Array:
-        """(b,) percent, (19); infinite where the value is zero."""
+        """(b,) percent, (19); infinite where the value is zero.
+
+        Implements (19).
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             share = 100.0 * self.sigma / np.abs(self.values)
         return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, share))

@@ -50,7 +50,10 @@ class Iteration:
 
 
 def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:
-    """How far one motion (q, dq, ddq), each (N, n), is from another."""
+    """How far one motion (q, dq, ddq), each (N, n), is from another.
+
+    Implements (40).
+    """
     shares = []
     for one, two in zip(simulated, other, strict=True):
         size = np.linalg.norm(two, axis=0)

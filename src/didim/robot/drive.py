@@ -46,7 +46,10 @@ class Drive:
 
     @property
     def gain(self) -> Array | None:
-        """(n, n) g = Kr' Kc Ktau, eq. 9; None where Kc or Ktau is unknown."""
+        """(n, n) g = Kr' Kc Ktau, eq. 9; None where Kc or Ktau is unknown.
+
+        Implements (9).
+        """
         if self.current_gain is None or self.torque_constant is None:
             return None
         return np.asarray(self.gear.T @ np.diag(self.current_gain * self.torque_constant))

@@ -153,7 +153,10 @@ class Robot:
 
     @property
     def drive_gain(self) -> Array:
-        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none."""
+        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none.
+
+        Implements (8).
+        """
         gain = None if self.drive is None else self.drive.gain
         return np.eye(self.n) if gain is None else gain
 

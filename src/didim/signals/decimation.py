@@ -40,7 +40,10 @@ _BLOCK = 1 << 14
 
 @dataclass(frozen=True)
 class Decimation:
-    """Keep one sample in `factor`, after a lowpass filter; 1: all samples, no filter."""
+    """Keep one sample in `factor`, after a lowpass filter; 1: all samples, no filter.
+
+    Implements (13).
+    """
 
     factor: int = 20
     """n_d."""

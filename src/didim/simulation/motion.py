@@ -12,7 +12,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A simulated motion at the times asked for, up to where it was completed; all numbers are finite."""
+    """A simulated motion at the times asked for, up to where it was completed; all numbers are finite.
+
+    Implements (25), (26).
+    """
 
     t: Array
     """(N,) s."""

@@ -64,6 +64,8 @@ def sensitivities(
         Also with respect to a delay of the reference, s, which must not be a held one.
     model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, progress
         As in `didim.simulate`.
+
+    Implements (30).
     """
     for name, value in (("gains", gains), ("delay", delay)):
         if not isinstance(value, bool):

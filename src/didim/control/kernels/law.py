@@ -92,7 +92,10 @@ def find_errors(law: Law, desk: Desk) -> None:
 
 @kernel
 def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work, v: Any) -> None:
-    """v (n,) before saturation, from the errors and integrals on the desk."""
+    """v (n,) before saturation, from the errors and integrals on the desk.
+
+    Implements (53).
+    """
     if law.kind == USER:
         call_user_law(law.user, law.origin + t, v.size, desk.reference, desk.seen, desk.memory, v)
         return

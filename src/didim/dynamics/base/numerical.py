@@ -25,7 +25,10 @@ NOISE = 1e-13
 
 
 def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
-    """Base parameters from W at random states (deterministic: the seed is fixed)."""
+    """Base parameters from W at random states (deterministic: the seed is fixed).
+
+    Implements (6).
+    """
     W = random_regressor(tree, layout)
     norms = np.linalg.norm(W, axis=0)
     scale = np.where(norms > 0, norms, 1.0)

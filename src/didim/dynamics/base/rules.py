@@ -26,7 +26,10 @@ _EXACT = 1e-9
 
 
 def regroup_by_rules(robot: Robot, layout: Layout) -> Regrouping:
-    """Base parameters by the closed-form rules."""
+    """Base parameters by the closed-form rules.
+
+    Implements (5), (64).
+    """
     table = _Table(robot, layout)
     for j in reversed(range(robot.n)):
         path = _path(robot, j)

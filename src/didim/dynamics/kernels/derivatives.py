@@ -164,7 +164,10 @@ def weighed(g: Any, i: int, a: Vector, l: Vector) -> tuple[Vector, Vector]:
 def motion_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by dq, no Coulomb contact."""
+    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by dq, no Coulomb contact.
+
+    Implements (39).
+    """
     n = dq.size
     for i in range(n):
         carry(tree, i, dq, ddq, work, g)

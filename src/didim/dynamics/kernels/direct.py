@@ -40,7 +40,10 @@ def carry_to_parent(tree: Tree, i: int, work: Work) -> None:
 
 @kernel
 def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
-    """M (n, n) into work.M at the placement held in `work`: composite bodies, tips to base."""
+    """M (n, n) into work.M at the placement held in `work`: composite bodies, tips to base.
+
+    Implements (1).
+    """
     n = tree.parent.size
     for i in range(n):
         for k in range(10):
@@ -117,7 +120,10 @@ def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
 
 @kernel
 def direct_dynamics(tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any) -> int:
-    """ddq (n,) of eq. 21, one sample; leaves the factor of M in work.M and returns the status of `factor`."""
+    """ddq (n,) of eq. 21, one sample; leaves the factor of M in work.M and returns the status of `factor`.
+
+    Implements (21).
+    """
     place(tree, q, work)
     inertia_matrix(tree, values, work)
     bias(tree, values, dq, work)

@@ -59,7 +59,10 @@ def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
 
 @kernel
 def inverse_dynamics(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any) -> None:
-    """tau (n,) = M(q) ddq + N(q, dq), eq. 1, one sample."""
+    """tau (n,) = M(q) ddq + N(q, dq), eq. 1, one sample.
+
+    Implements (1).
+    """
     place(tree, q, work)
     move(tree, dq, ddq, work)
     link_torque(tree, values, work, tau)

@@ -147,7 +147,10 @@ def regressor(
     work: Work,
     W: Any,
 ) -> None:
-    """IDM (n, p) of one sample into W, which must hold zeros."""
+    """IDM (n, p) of one sample into W, which must hold zeros.
+
+    Implements (2), (65).
+    """
     place(tree, q, work)
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 

@@ -128,6 +128,8 @@ def settle(values: Values, touch: Touch, ddq: Any) -> None:
 
     A contact that comes to rest, or passes through it, within the step has over the step another force than that of sliding;
     now it still slides.
+
+    Implements (43).
     """
     for a in range(touch.count[0]):
         i = touch.slow[a]
@@ -195,7 +197,10 @@ def accelerate(
     ddq: Any,
     slip: Any,
 ) -> int:
-    """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead; smooth: tanh(u/width)."""
+    """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead; smooth: tanh(u/width).
+
+    Implements (23), (36).
+    """
     place(tree, q, work)
     inertia_matrix(tree, values, work)
     bias(tree, values, dq, work)

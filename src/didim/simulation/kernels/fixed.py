@@ -86,6 +86,8 @@ def advance(
 
     An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
     `rates` below: more of them would multiply the size of the compiled loop.
+
+    Implements (24).
     """
     K, x, n = plant.stage, plant.stage[4], plant.now.tau.size
     stepping = True

@@ -89,7 +89,10 @@ def ask(asked: Pieces, cursor: Any, t: float, reference: Any) -> None:
 
 @kernel
 def apply(gain: Any, v: Any, tau: Any) -> None:
-    """tau = g v, eq. 8."""
+    """tau = g v, eq. 8.
+
+    Implements (54).
+    """
     for j in range(tau.size):
         tau[j] = row_times(gain, j, v)
 
@@ -126,7 +129,10 @@ def told(status: int, trouble: Any) -> bool:
 
 @shared
 def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; the status of the instant."""
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; the status of the instant.
+
+    Implements (22).
+    """
     now, desk, work = plant.now, plant.desk, plant.work
     n = now.tau.size
     q, dq = y[:n], y[n : 2 * n]

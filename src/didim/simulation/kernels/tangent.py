@@ -143,7 +143,10 @@ def release(values: Values, touch: Touch, T: Tangent, rows: Any, dq: Any, rate: 
 
 @spliced
 def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
-    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are `rate`."""
+    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are `rate`.
+
+    Implements (38).
+    """
     n, values, work, touch = plant.now.tau.size, plant.values, plant.work, plant.touch
     dq, ddq = state[n : 2 * n], rate[n : 2 * n]
     place(plant.tree, state[:n], work)

@@ -1,0 +1,90 @@
+"""The documentation as a whole: it builds without a warning, the equation index is complete, the gallery runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import didim
+
+ROOT = Path(__file__).parents[2]
+GALLERY = sorted((ROOT / "examples").glob("*.py"))
+
+
+def _equations():
+    place = importlib.util.spec_from_file_location("equations", ROOT / "docs" / "equations.py")
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
+
+
+def test_every_equation_has_a_function_and_a_test():
+    index = _equations().index()
+    assert list(index) == list(range(1, 66))
+    missing = [n for n, (functions, tests) in index.items() if not functions or not tests]
+    assert missing == []
+
+
+def test_no_docstring_cites_an_equation_that_is_not_there():
+    equations = _equations()
+    for folder, verb in ((ROOT / "src" / "didim", "Implements"), (ROOT / "tests", "Tests")):
+        assert set(equations.cited(folder, verb)) <= set(equations.TITLES)
+
+
+def test_the_index_is_what_the_docstrings_say():
+    equations = _equations()
+    assert (ROOT / "docs" / "equations.md").read_text(encoding="utf-8") == equations.page(), "run make equations"
+
+
+def test_numbers_are_read_from_docstrings():
+    numbers = _equations().numbers
+    assert numbers("Solve it.\n\nImplements (3), (10)-(12), (14).", "Implements") == [3, 10, 11, 12, 14]
+    assert numbers("Uses (3).", "Implements") == []
+    assert numbers(None, "Tests") == []
+
+
+def test_theory_has_every_equation():
+    text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    told = {int(n) for n in re.findall(r"\((\d+)\)", text)}
+    for first, last in re.findall(r"^## .*\((\d+)\)-\((\d+)\)$", text, re.MULTILINE):
+        told |= {int(first), int(last)}
+    assert set(range(1, 66)) <= told
+
+
+def test_the_api_page_has_every_public_name():
+    text = (ROOT / "docs" / "api.rst").read_text()
+    named = re.findall(r"didim\.(\w+)$", text, re.MULTILINE)
+    assert sorted({*named} - {"report"}) == sorted(set(didim.__all__) - {"__version__"})
+    assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+def test_the_gallery_runs(script, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    out = capsys.readouterr().out
+    assert "converged" in out
+    assert "may be used" in out
+    assert len(script.read_text().splitlines()) <= 60
+
+
+def test_the_gallery_page_shows_every_script():
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    assert sorted(re.findall(r"literalinclude} \.\./examples/(\w+)\.py", text)) == [script.stem for script in GALLERY]
+    assert len(GALLERY) == 3
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(tmp_path)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    theory = (tmp_path / "theory.html").read_text(encoding="utf-8")
+    assert theory.count("<math") > 60
+    assert not re.findall(r"<script[^>]*src=\"https?:", theory), "pages load nothing from a network"
+    assert "load_robot" in (tmp_path / "api.html").read_text(encoding="utf-8")
