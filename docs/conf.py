@@ -12,7 +12,7 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 import didim
 
 project, author = "didim", "the didim authors"
-project_copyright = "MIT licence"
+project_copyright = "the didim authors, MIT licence"
 version = release = didim.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
@@ -34,10 +34,10 @@ suppress_warnings = ["myst.header"]
 
 def _math(writer: Any, node: Any) -> None:
     """A formula as MathML, which browsers draw by themselves."""
-    formula, _, number = node.astext().partition(r"\qquad (")
+    formula, number = re.fullmatch(r"(.*?)(?:\\qquad\s*\((\d+)\))?", node.astext().strip(), re.DOTALL).groups()
     block = node.tagname == "math_block"
-    text = convert(formula.strip(), display="block" if block else "inline")
-    label = f'<span class="number">({number.strip()}</span>' if number else ""
+    text = convert(formula, display="block" if block else "inline")
+    label = f'<span class="number">({number})</span>' if number else ""
     writer.body.append(f'<div class="formula">{text}{label}</div>' if block else text)
     raise nodes.SkipNode
 
@@ -52,7 +52,7 @@ def _plain(_app: Any, what: str, _name: str, _thing: Any, _options: Any, lines: 
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([*|\\])", r"\\\1", re.sub(r"(?<=\w)_(?=\W|$)", r"\\_", text))
+    return re.sub(r"[*|\\]|(?<=\w)_(?=\W|$)", r"\\\g<0>", text)
 
 
 def setup(app: Any) -> None:

@@ -136,7 +136,7 @@ CONTRAST = """
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = (e) => {
-    while (e && /, 0\\)|transparent/.test(getComputedStyle(e).backgroundColor)) e = e.parentElement;
+    while (e && /rgba\\(.*, 0\\)|transparent/.test(getComputedStyle(e).backgroundColor)) e = e.parentElement;
     return getComputedStyle(e || document.body).backgroundColor;
   };
   const low = [];
@@ -182,4 +182,27 @@ def test_names_that_mean_harm_do_none(opened, tmp_path):
 def test_other_estimates_open_without_complaint(opened, tmp_path, kind):
     page = opened(found(kind).report(tmp_path / "x.html"))
     assert page.complaints == []
-    assert page.evaluate("document.documentElement.className") == "drawn"
+    assert all(plot.query_selector("svg") for plot in page.query_selector_all(".plot"))
+
+
+def test_a_drag_beyond_the_frame_ends_at_the_frame(opened, demo):
+    page = opened(demo)
+    plot = page.query_selector(".plot[tabindex]")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 1.2 * box["width"], box["y"] + 50, steps=4)
+    page.mouse.up()
+    low, high = (float(part) for part in plot.get_attribute("data-view").split())
+    assert 50 < low < 60
+    assert high == pytest.approx(61.8, abs=0.1)
+
+
+def test_keys_of_the_browser_are_left_to_it(opened, demo):
+    page = opened(demo)
+    plot = page.query_selector(".plot[tabindex]")
+    plot.focus()
+    for key in ("Control++", "Control+-", "Alt+ArrowLeft"):
+        page.keyboard.press(key)
+    assert plot.get_attribute("data-view") is None

@@ -134,3 +134,31 @@ def test_units_of_base_parameters(robot, units):
     found_units = parameter_units(model(robot).base)
     assert {name: found_units[name] for name in units} == units
     assert set(found_units.values()) <= {"kg m²", "kg m", "kg", "N m s/rad", "N s/m", "N m", "N"}
+
+
+def test_what_is_not_a_number_is_never_a_yes():
+    estimate = found("DIDIM")
+    for by_joint in (np.array([np.nan, 0.9]), np.array([0.1, np.inf])):
+        assert judge(replace(estimate, residual_by_joint=by_joint)).recorded.level == "no"
+    tried = replace(estimate.validation[0], residual=np.nan)
+    assert judge(replace(estimate, validation=(tried,))).other.level == "no"
+
+
+def test_a_record_of_which_no_row_counts_says_nothing():
+    """All joints slower than rest_velocity: 0 % of nothing is no proof."""
+    estimate = found("IDIM")
+    slow = replace(estimate, recipe=replace(estimate.recipe, selection=replace(estimate.recipe.selection, rest_velocity=1e3)))
+    tried = slow.validate(estimate.experiments[0])
+    assert tried.rows == 0
+    assert "No row is left" in tried.message
+    assert judge(replace(estimate, validation=(tried,))).other.level == "no"
+
+
+def test_friction_of_a_coupling_may_have_any_sign():
+    """Fvm6 of the TX40 couples two joints; it is no friction of one of them."""
+    names = model("tx40").base.parameter_names
+    frictional = dict(zip(names, model("tx40").base.frictional, strict=True))
+    assert not frictional["Fvm6"]
+    assert frictional["Fcm6"]
+    assert frictional["Fv6"]
+    assert not frictional["ZZ1R"]

@@ -53,3 +53,18 @@ def test_autocorrelation_and_correlation_show_their_numbers():
     axes = report.residual_autocorrelation(estimate, estimate.experiments, 1)
     np.testing.assert_allclose([bar.get_height() for bar in axes.patches], values)
     np.testing.assert_allclose(report.parameter_correlation(estimate).images[0].get_array(), correlation(estimate))
+
+
+def test_nothing_to_draw_is_said():
+    estimate = found("DIDIM")
+    record = estimate.experiments[0]
+    for draw, message in (
+        (lambda: report.residual_histogram(estimate, [], 0), "no record"),
+        (lambda: report.residual_autocorrelation(estimate, [], 0), "no record"),
+        (lambda: report.residual_convergence(()), "does not iterate"),
+        (lambda: report.parameter_convergence((), ()), "does not iterate"),
+        (lambda: report.motion_distance((), "q", 0), "does not iterate"),
+        (lambda: report.torques(estimate, record.between(0.0, 0.1), 0), "too short"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            draw()

@@ -32,7 +32,10 @@ def run(options: argparse.Namespace) -> int:
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
     files, refused = _write(estimate, result, robot, like, options.force)
     if page is not None:
-        files.append(str(write_report(estimate, page, overwrite=options.force)))
+        try:
+            files.append(str(write_report(estimate, page, overwrite=options.force)))
+        except InputError as problem:  # the disk is full, the folder gone: the result stands
+            refused = f"{refused} {page} was not written. {problem}".strip()
     if options.json:
         print(printed(answer(estimate, files)))
     else:

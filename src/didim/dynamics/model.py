@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from didim.errors import InputError
 from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
+
+_FRICTION = re.compile(r"(Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+R?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +139,12 @@ class BaseModel(TorqueModel):
         phi, used = self.full.nominal, self.regrouping.matrix != 0
         known = np.where(np.isnan(phi), 0.0, phi)
         return np.where((used & np.isnan(phi)).any(axis=1), np.nan, self.regrouping.matrix @ known)
+
+    @property
+    def frictional(self) -> NDArray[np.bool_]:
+        """(b,) parameters that are the friction of one joint or the Coulomb limit of a contact, which cannot be negative."""
+        limits = set(self.contacts)
+        return np.array([bool(_FRICTION.fullmatch(name)) or name in limits for name in self.parameter_names])
 
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""

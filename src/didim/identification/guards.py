@@ -6,8 +6,6 @@ have: friction bounded by zero, just enough inertia added. What still fails is s
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -20,7 +18,6 @@ from didim.identification.system import LinearSystem
 
 Array = NDArray[np.float64]
 
-_FRICTION = re.compile(r"(Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+R?")
 MARGIN = 0.05
 """Smallest eigenvalue, in units of the joints' own inertias, that a matrix brought back has."""
 
@@ -29,15 +26,9 @@ _SAMPLES = 200
 """Configurations at which the inertia matrix is looked at."""
 
 
-def friction_columns(model: BaseModel) -> NDArray[np.bool_]:
-    """(b,) parameters that are the friction of one joint, which cannot be negative, or the Coulomb limit of a contact."""
-    limits = set(model.contacts)
-    return np.array([bool(_FRICTION.fullmatch(name)) or name in limits for name in model.parameter_names])
-
-
 def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Solution) -> tuple[Array, tuple[str, ...]]:
     """The solution's values, or those of the same problem with friction bounded by zero; and the names that were held there."""
-    bounded = friction_columns(model)
+    bounded = model.frictional
     if not np.any(solution.values[bounded] < 0):
         return solution.values, ()
     W = system.W * solution.row_weights[:, None]
@@ -58,7 +49,7 @@ def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Sol
 
 def without_negative_friction(model: BaseModel, parameters: Array) -> Array:
     """The parameters (b,), friction at least zero."""
-    return np.where(friction_columns(model), np.maximum(parameters, 0.0), parameters)
+    return np.where(model.frictional, np.maximum(parameters, 0.0), parameters)
 
 
 def inertia_directions(model: BaseModel) -> Array:

@@ -6,14 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from didim.dynamics.model import BaseModel, DynamicModel
-from didim.errors import InfeasibleError, InputError, shortened
-from didim.identification.verdict import NEGLIGIBLE
+from didim.errors import InputError, shortened
 from didim.results.estimate import Estimate
-from didim.results.judgement import WORSE
-from didim.results.prediction import Validation
+from didim.results.judgement import WORSE, worsening
+from didim.results.prediction import Validation, tried
 from didim.results.provenance import hashed
 from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
@@ -68,31 +65,23 @@ def identify(
     estimate = replace(method.run(base, records, progress), experiments=tuple(records), held_out=tuple(others))
     if not others:
         return estimate
-    tried = tuple(_tried(estimate, each) for each in others)
-    notes = tuple(note for each in tried if (note := _doubt(estimate, each)) is not None)
+    found = tuple(tried(estimate, each) for each in others)
+    notes = tuple(note for each in found if (note := _doubt(estimate, each)) is not None)
     origin = {**estimate.provenance, "held_out": hashed(others)}
-    return replace(estimate, validation=tried, notes=(*estimate.notes, *notes), provenance=origin)
+    return replace(estimate, validation=found, notes=(*estimate.notes, *notes), provenance=origin)
 
 
-def _doubt(estimate: Estimate, tried: Validation) -> str | None:
+def _doubt(estimate: Estimate, found: Validation) -> str | None:
     """A note where another record is predicted much worse than the fit would promise."""
-    ratio = tried.residual / max(estimate.residual, NEGLIGIBLE)
-    if tried.message or not ratio > WORSE:
+    ratio = worsening(estimate, found)
+    if not ratio > WORSE:
         return None
-    j = int(tried.residual_by_joint.argmax())
+    j = int(found.residual_by_joint.argmax())
     return (
-        f"Record {tried.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
-        f"{joint_label(estimate.model, j)} ({100 * tried.residual_by_joint[j]:.3g} %): payload, temperature, columns or units "
+        f"Record {found.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
+        f"{joint_label(estimate.model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, temperature, columns or units "
         "differ there, or the model does not hold beyond the fit."
     )
-
-
-def _tried(estimate: Estimate, experiment: Experiment) -> Validation:
-    """How well the estimate predicts a record; that it cannot is a result too, and does not undo the estimate."""
-    try:
-        return estimate.validate(experiment)
-    except InfeasibleError as problem:
-        return Validation(experiment.name, np.inf, np.full(experiment.n, np.inf), 0, str(problem))
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> list[Experiment]:

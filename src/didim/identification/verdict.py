@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop, Simulated
-from didim.identification.guards import friction_columns
 from didim.identification.least_squares import Solution
 from didim.identification.system import LinearSystem
-from didim.results.judgement import SUSPECT
+from didim.results.judgement import NEGLIGIBLE, SUSPECT
 from didim.results.words import joint_label
 from didim.signals.states import STILL
 
@@ -21,9 +20,6 @@ Array = NDArray[np.float64]
 
 BEYOND_NOISE = 2.0
 """How many times the noise a residual must be before the loop is looked at."""
-
-NEGLIGIBLE = 1e-3
-"""Residual that needs no explanation."""
 
 FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
 """Of the bandwidth, that are tried where much is left."""
@@ -164,7 +160,7 @@ def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> l
         )
     rho = system.residual(solution.values)
     sigma = np.sqrt(np.diag(solution.inverse) * float(np.sum((solution.weights * rho) ** 2)) / max(rho.size - solution.rank, 1))
-    columns = dict(zip(model.parameter_names, friction_columns(model), strict=True))
+    columns = dict(zip(model.parameter_names, model.frictional, strict=True))
     bad = [
         name for name, value, s in zip(system.names, solution.values, sigma, strict=True) if columns[name] and value < -3 * s
     ]

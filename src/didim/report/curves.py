@@ -11,6 +11,7 @@ from scipy import stats
 
 from didim.errors import InputError
 from didim.results.estimate import Estimate
+from didim.results.history import Iteration
 from didim.results.prediction import ComparedRows
 from didim.signals.experiment import Experiment
 
@@ -22,7 +23,7 @@ LAGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Torques:
-    """Measured and estimated torque of a record, on the samples that a fit would use."""
+    """Measured and estimated torque of a record, on the samples that a fit would use: views, not copies."""
 
     t: Array
     """(K,) s."""
@@ -30,11 +31,6 @@ class Torques:
     """(K, n) N m or N."""
     estimated: Array
     """(K, n)."""
-
-    @property
-    def residual(self) -> Array:
-        """(K, n) measured - estimated."""
-        return self.measured - self.estimated
 
 
 def torque_curves(estimate: Estimate, experiment: Experiment, torque: Array | None = None) -> Torques:
@@ -44,12 +40,18 @@ def torque_curves(estimate: Estimate, experiment: Experiment, torque: Array | No
     """
     t, found = np.asarray(experiment.t), estimate.predict(experiment) if torque is None else torque
     edge = min(estimate.recipe.edge(t), t.size // 4)
-    shown = (t >= t[edge] + estimate.recipe.transient) & (t <= t[-1 - edge])
+    shown = slice(int(np.searchsorted(t, t[edge] + estimate.recipe.transient)), t.size - edge)
+    if t[shown].size < 2:
+        raise InputError(
+            f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, of which {estimate.recipe.transient:.3g} s "
+            "are the transient of the simulated loop."
+        )
     return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])
 
 
 def normalised_residuals(rows: Sequence[ComparedRows], joint: int) -> Array:
-    """Residuals of one joint on the rows of all records, over their standard deviation."""
+    """Residuals of one joint on the rows of all records, over their root mean square."""
+    _refuse_none(rows)
     left = np.concatenate([(each.y - each.found)[each.used[:, joint], joint] for each in rows])
     size = float(np.sqrt(np.mean(left**2))) if left.size else 0.0
     return np.asarray(left / size) if size > 0 else left
@@ -80,8 +82,11 @@ def histogram(left: Array, reach: float = 4.5, bins: int = 36) -> Histogram:
 def autocorrelation(rows: Sequence[ComparedRows], joint: int, lags: int = LAGS) -> tuple[Array, float]:
     """Autocorrelation (L + 1,) of one joint's residuals over the lag in rows, and the band that white noise stays in, 95 %.
 
-    Pairs never reach across a seam between records, nor over rows that were left out.
+    Pairs never reach across a seam between records, nor over rows that were left out. Records whose rows are not as far apart
+    as those of the first are left out.
     """
+    _refuse_none(rows)
+    rows = [each for each in rows if np.isclose(each.step, rows[0].step, rtol=1e-3)]
     lags = min(lags, max(len(each.y) for each in rows) - 1)
     total, pairs = np.zeros(lags + 1), np.zeros(lags + 1)
     for each in rows:
@@ -93,6 +98,11 @@ def autocorrelation(rows: Sequence[ComparedRows], joint: int, lags: int = LAGS) 
     if not total[0] > 0:
         return np.eye(1, lags + 1)[0], 1.0
     return (total / np.maximum(pairs, 1.0)) / (total[0] / pairs[0]), float(1.96 / np.sqrt(pairs[0]))
+
+
+def _refuse_none(rows: Sequence[ComparedRows]) -> None:
+    if not rows:
+        raise InputError("There is no record to look at; give at least one experiment.")
 
 
 def correlation(estimate: Estimate) -> Array:
@@ -107,17 +117,21 @@ def correlation(estimate: Estimate) -> Array:
 
 def strongest(estimate: Estimate, count: int = 10) -> list[tuple[str, str, float]]:
     """The pairs of parameters that are hardest to tell apart: names and correlation, the strongest first."""
-    found = np.abs(np.triu(correlation(estimate), 1))
-    order = np.argsort(-found, axis=None, kind="stable")[:count]
-    pairs = zip(*np.unravel_index(order, found.shape), strict=True)
     values = correlation(estimate)
-    return [(estimate.names[i], estimate.names[j], float(values[i, j])) for i, j in pairs if i < j]
+    i, j = np.triu_indices(len(values), 1)
+    order = [k for k in np.argsort(-np.abs(values[i, j]), kind="stable")[:count] if values[i[k], j[k]] != 0]
+    return [(estimate.names[i[k]], estimate.names[j[k]], float(values[i[k], j[k]])) for k in order]
 
 
-def settled(estimate: Estimate) -> Array:
-    """(K, b) parameters over the iterations, each over the size of its last value; over 1 where that is zero."""
-    if not estimate.history:
-        raise InputError("This method does not iterate: there is no convergence to show.")
-    values = np.array([step.parameters for step in estimate.history])
-    size = np.abs(values[-1])
+def settled(history: Sequence[Iteration], scale: Array | None = None) -> Array:
+    """(K, b) parameters over the iterations, in units of `scale`, default the size of their last value (1 where it is 0)."""
+    values = np.array([step.parameters for step in iterated(history)])
+    size = np.abs(values[-1] if scale is None else scale)
     return np.asarray(values / np.where(size > 0, size, 1.0))
+
+
+def iterated(history: Sequence[Iteration]) -> Sequence[Iteration]:
+    """The history, refused where there is none."""
+    if not history:
+        raise InputError("This method does not iterate: there is no convergence to show.")
+    return history

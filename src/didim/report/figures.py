@@ -110,14 +110,14 @@ def thinned(t: Array, curves: Array, most: int) -> tuple[Array, Array]:
         return t, curves
     stretches = max(most // 2, 1)
     width = -(-t.size // stretches)
-    whole = (t.size // width) * width
-    parts = curves[:whole].reshape(-1, width, curves.shape[1])
+    short = -t.size % width
+    parts = np.concatenate([curves, np.repeat(curves[-1:], short, axis=0)]).reshape(-1, width, curves.shape[1])
     low, high = parts.argmin(axis=1), parts.argmax(axis=1)
     pick = np.stack([np.minimum(low, high), np.maximum(low, high)], axis=1)
     kept = np.take_along_axis(parts, pick, axis=1).reshape(-1, curves.shape[1])
-    starts = t[:whole].reshape(-1, width)
-    times = np.stack([starts[:, 0], starts[:, width // 2]], axis=1).reshape(-1)
-    return np.append(times, t[whole:]), np.vstack([kept, curves[whole:]])
+    starts = np.arange(0, t.size, width)
+    times = np.stack([t[starts], t[np.minimum(starts + (width + 1) // 2, t.size - 1)]], axis=1).reshape(-1)
+    return times, kept
 
 
 def share_of(curves: int) -> int:

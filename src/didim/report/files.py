@@ -20,9 +20,16 @@ def check_free(file: Path, ending: str = ".png", force: bool = False) -> Path:
     kind, mark = _KINDS[ending]
     if file.suffix.lower() != ending:
         raise InputError(f"{file}: {kind} written as {ending}.")
-    if file.exists() and not force and not (file.is_file() and mark.encode() in file.read_bytes()[:4096]):
+    if file.is_dir():
+        raise InputError(f"{file}: cannot be written: it is a folder.")
+    if file.exists() and not force and not _begins_with(file, mark):
         raise InputError(f"{file} exists already and was not made by didim; give another name, or --force.")
     return file
+
+
+def _begins_with(file: Path, mark: str) -> bool:
+    with file.open("rb") as content:
+        return mark.encode() in content.read(4096)
 
 
 def write_made(file: Path, content: bytes) -> Path:

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from didim.errors import InputError
-from didim.output import INSTEAD, free, write
+from didim.output import free, write
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
 from didim.report.sections.parameters import gain_rows, parameter_rows
@@ -37,14 +37,13 @@ def write_report(
     overwrite: bool = False,
 ) -> Path:
     """Write the report of an estimate to `path` (.html)."""
-    file = free_report(path, overwrite)
+    file = _free(path, overwrite)
     write({file: page(subject_of(estimate, experiments, validation))}, overwrite)
     return file
 
 
-def free_report(path: str | PathLike[str], overwrite: bool = False, instead: str = INSTEAD) -> Path:
-    """The path of a report that may be written, refused before any work."""
-    file = free(path, overwrite, instead)
+def _free(path: str | PathLike[str], overwrite: bool) -> Path:
+    file = free(path, overwrite)
     if file.suffix.lower() not in ENDINGS:
         raise InputError(f"{file}: a report must end in .html.")
     return file

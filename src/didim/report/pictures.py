@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
-from didim.report.curves import autocorrelation, correlation, histogram, normalised_residuals, torque_curves
+from didim.report.curves import autocorrelation, correlation, histogram, iterated, normalised_residuals, settled, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.prediction import ComparedRows, compared_rows
@@ -63,14 +63,14 @@ def torques(
 def residual_histogram(
     estimate: Estimate, experiments: Experiment | Sequence[Experiment], joint: int, axes: Axes | None = None
 ) -> Axes:
-    """Distribution of one joint's residuals on the rows of the fit, over their standard deviation, beside the normal one."""
+    """Distribution of one joint's residuals on the rows of the fit, over their root mean square, beside the normal one."""
     axes = new_axes()[0, 0] if axes is None else axes
     found = histogram(normalised_residuals(_rows(estimate, experiments), joint))
     axes.bar(found.middles, found.density, found.width, color=ESTIMATED, alpha=0.6, label="residuals")
     axes.plot(found.fine, found.normal, color=RESIDUAL, label="normal distribution")
     axes.set_ylim(0.0, 1.3 * max(float(found.density.max()), float(found.normal.max())))
     name = estimate.model.robot.joint_names[joint]
-    return _finish(axes, f"Are the residuals of {name} normal?", "residual over its standard deviation", "density")
+    return _finish(axes, f"Are the residuals of {name} normal?", "residual over its root mean square", "density")
 
 
 def residual_autocorrelation(
@@ -109,7 +109,7 @@ def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) ->
 def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:
     """Relative torque error by joint over the iterations, Figures 12 and 15."""
     axes = new_axes()[0, 0] if axes is None else axes
-    shares = np.array([step.residual_by_joint for step in history])
+    shares = np.array([step.residual_by_joint for step in iterated(history)])
     for j in range(shares.shape[1]):
         axes.semilogy(100 * shares[:, j], "o-", label=f"joint {j + 1}")
     axes.set_xticks(range(len(history)))
@@ -121,10 +121,8 @@ def parameter_convergence(
 ) -> Axes:
     """Parameters over the iterations, in units of `scale` (default: their last value), Fig. 13."""
     axes = new_axes()[0, 0] if axes is None else axes
-    values = np.array([step.parameters for step in history])
-    size = np.abs(values[-1] if scale is None else scale)
-    for i, name in enumerate(names):
-        axes.plot(values[:, i] / (size[i] if size[i] > 0 else 1.0), "o-", label=name)
+    for name, course in zip(names, settled(history, scale).T, strict=True):
+        axes.plot(course, "o-", label=name)
     axes.set_yscale("symlog", linthresh=2.0)
     axes.set_xticks(range(len(history)))
     return _finish(axes, "How fast do the parameters settle?", "iteration", "parameter over its scale", columns=4)
@@ -134,7 +132,7 @@ def motion_distance(history: Sequence[Iteration], signal: str, joint: int, axes:
     """Distance of the simulated motion ("q", "dq" or "ddq") to the measured one and to the reference, Figures 11 and 14."""
     axes = new_axes()[0, 0] if axes is None else axes
     for name, mark, label in (("to_measured", "o-", "to the measured motion"), ("to_reference", "*--", "to the reference")):
-        shares = [getattr(getattr(step, name), signal)[joint] for step in history if getattr(step, name) is not None]
+        shares = [getattr(getattr(step, name), signal)[joint] for step in iterated(history) if getattr(step, name) is not None]
         if shares:
             axes.semilogy(100 * np.array(shares), mark, label=label)
     axes.set_xticks(range(len(history)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from didim.errors import InfeasibleError, InputError, shortened
 from didim.report.curves import Torques, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.judgement import Judgement, judge
-from didim.results.prediction import ComparedRows, compared_rows
+from didim.results.prediction import ComparedRows, compared_rows, tried
 from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 
@@ -63,7 +63,7 @@ class Subject:
     def are_those_of_the_fit(self) -> bool:
         """Whether the records are the ones that the estimate was found on, by their hashes."""
         told = [each.get("sha256") for each in self.estimate.provenance.get("data", [])]
-        return not told or [data_hash(each) for each in self.experiments] == told
+        return not told or not self.experiments or {data_hash(each) for each in self.experiments} == set(told)
 
 
 def subject_of(
@@ -72,21 +72,18 @@ def subject_of(
     """The subject of a report; records that are not given are those that the estimate still has."""
     if not isinstance(estimate, Estimate):
         raise InputError(f"A report is of a didim.Estimate, found {shortened(estimate)}.")
-    chosen = [
-        kept if given is None else _listed(given, name)
-        for given, kept, name in (
-            (experiments, estimate.experiments, "experiments"),
-            (held_out, estimate.held_out, "validation"),
-        )
-    ]
-    return Subject(estimate, chosen[0], chosen[1])
+    fitted = estimate.experiments if experiments is None else _listed(experiments, "experiments")
+    if held_out is not None:
+        others = _listed(held_out, "validation")
+        estimate = replace(estimate, held_out=others, validation=tuple(tried(estimate, each) for each in others))
+    return Subject(estimate, fitted, estimate.held_out)
 
 
 def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
-    found = (given,) if isinstance(given, Experiment) else (tuple(given) if isinstance(given, list | tuple) else ())
-    if not all(isinstance(each, Experiment) for each in found) or (not found and given != [] and given != ()):
+    found = (given,) if isinstance(given, Experiment) else given
+    if not isinstance(found, list | tuple) or not all(isinstance(each, Experiment) for each in found):
         raise InputError(f"{name} must be a didim.Experiment or a list of them, found {shortened(given)}.")
-    return found
+    return tuple(found)
 
 
 def _shown(estimate: Estimate, experiment: Experiment) -> Shown:

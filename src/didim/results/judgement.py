@@ -18,6 +18,7 @@ from didim.results.words import joint_label, share
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
+    from didim.results.prediction import Validation
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,9 @@ INSIGNIFICANT = 30.0
 
 ILL_CONDITIONED = 1000.0
 """Scaled condition number beyond which parameters are hard to tell apart."""
+
+NEGLIGIBLE = 1e-3
+"""Residual that needs no explanation."""
 
 _POSES = 512
 """Poses in which the inertia matrix is tried."""
@@ -109,6 +113,8 @@ def _recorded(estimate: Estimate) -> tuple[str, str]:
 
 def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str) -> tuple[str, str]:
     """Judge what is left of a torque, in all and of the worst joint."""
+    if not (np.isfinite(total) and np.all(np.isfinite(by_joint))):
+        return "no", "what is left of the torque is not known"
     j = int(np.argmax(by_joint))
     told = f"{share(by_joint[j])} of {joint_label(estimate.model, j)}"
     many = by_joint.size > 1
@@ -126,12 +132,18 @@ def _other(estimate: Estimate) -> tuple[str, str]:
     worst = max(estimate.validation, key=lambda each: each.residual if not each.message else np.inf)
     if worst.message:
         return "no", f"record {worst.experiment!r} cannot be predicted"
-    left = f"of a record that the fit did not see ({worst.experiment or 'unnamed'}), {{}} is left"
+    left = f"of the torque of a record that the fit did not see ({worst.experiment or 'unnamed'}), {{}} is left"
     level, why = _explained(estimate, worst.residual, worst.residual_by_joint, left)
-    ratio = worst.residual / estimate.residual if estimate.residual > 0 and estimate.output == "torque" else 1.0
-    if level == "yes" and ratio > WORSE and worst.residual > GOOD / WORSE:
+    if level == "yes" and (ratio := worsening(estimate, worst)) > WORSE and worst.residual > GOOD / WORSE:
         return "care", f"{why}: {ratio:.2g} times the fit"
     return level, why
+
+
+def worsening(estimate: Estimate, tried: Validation) -> float:
+    """How many times worse than the fit another record is predicted; 1 where the fit says nothing of torques."""
+    if estimate.output == "position" or tried.message:
+        return 1.0
+    return tried.residual / max(estimate.residual, NEGLIGIBLE)
 
 
 def _simulation(estimate: Estimate) -> tuple[str, str]:
@@ -148,10 +160,13 @@ def _simulation(estimate: Estimate) -> tuple[str, str]:
 
 def negative_friction(estimate: Estimate) -> list[str]:
     """Friction parameters that lie more than three corrected sigma below zero."""
+    frictional = {
+        name for name, is_friction in zip(estimate.model.parameter_names, estimate.model.frictional, strict=True) if is_friction
+    }
     return [
         name
         for name, value, sigma in zip(estimate.names, estimate.values, estimate.corrected_sigma, strict=True)
-        if name.startswith(("Fv", "Fc")) and value < -3 * sigma
+        if name in frictional and value < -3 * sigma
     ]
 
 

@@ -92,8 +92,19 @@ def validated(estimate: Estimate, experiment: Experiment) -> Validation:
     Edges that differentiating spoils are cut, also where the fit was told to keep its own.
     """
     rows = compared_rows(estimate, experiment)
+    if not rows.used.any():
+        nothing = np.full(rows.y.shape[1], np.inf)
+        return Validation(experiment.name, np.inf, nothing, 0, "No row is left: every joint is slower than rest_velocity.")
     total, by_joint = relative_norms(np.where(rows.used, rows.y - rows.found, 0.0), np.where(rows.used, rows.y, 0.0))
     return Validation(experiment.name, total, by_joint, int(rows.used.sum()))
+
+
+def tried(estimate: Estimate, experiment: Experiment) -> Validation:
+    """`validated`; that a record cannot be predicted is a result too, and does not undo the estimate."""
+    try:
+        return validated(estimate, experiment)
+    except InfeasibleError as problem:
+        return Validation(experiment.name, np.inf, np.full(experiment.n, np.inf), 0, str(problem))
 
 
 @dataclass(frozen=True, eq=False)

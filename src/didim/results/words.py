@@ -16,7 +16,7 @@ def joint_label(model: TorqueModel, j: int) -> str:
 
 def number(value: float) -> str:
     """Four digits; words where there is no number."""
-    return f"{value:.4g}" if np.isfinite(value) else ("-inf" if value < 0 else "inf")
+    return f"{value:.4g}" if np.isfinite(value) else ("-" if np.isnan(value) else f"{value:g}")
 
 
 def percent(value: float) -> str:

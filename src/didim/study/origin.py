@@ -1,4 +1,4 @@
-"""The files that a study was run on, with their hashes: what another person needs to run it again."""
+"""The files that a study is run on, with their hashes: what another person needs to run it again."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from didim.study.paths import resolved
 from didim.study.record_schema import ExperimentTable
 from didim.study.schema import StudyFile
 
+WORDS = ("nominal", "unit", "identity", "prior")
+"""Texts in the place of a file that name none."""
+
 
 def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str]]:
-    """Path, as the study writes it, and SHA-256 of every file that was read: the study, the robot, the records."""
-    named = [] if settings.robot in shipped_robots() else [str(settings.robot)]
+    """Path, as the study writes it, and SHA-256 of the study, the robots, the records and the estimates that it names."""
+    named = [str(settings.robot)]
     for table in settings.experiment:
         named += _of_record(table)
-    found = {name: folder / name} | {text: resolved(text, folder, "file") for text in dict.fromkeys(named)}
+    if settings.controller is not None and settings.controller.model is not None:
+        named.append(settings.controller.model)
+    starts = (settings.didim.given().get("initial"), settings.output_error.given().get("initial"))
+    named += [start for start in starts if isinstance(start, str)]
+    words = {*shipped_robots(), *WORDS}
+    found = {name: folder / name} | {text: resolved(text, folder, "file") for text in named if text not in words}
     return [{"path": text, "sha256": digest} for text, path in found.items() if (digest := _digest(path))]
 
 
@@ -27,7 +35,9 @@ def _of_record(table: ExperimentTable) -> list[str]:
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file; empty where it is a folder, or gone since."""
+    """SHA-256 of a file; a word where it is a folder, nothing where nothing is there."""
+    if path.is_dir():
+        return "a folder, not hashed"
     try:
         with path.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()

@@ -102,6 +102,7 @@ class Study:
     def run(self, progress: Progress | None = None, method: Method | None = None) -> Estimate:
         """Identify: the study's own method, or another, on its records."""
         chosen = self.method() if method is None else method
+        files = files_of(self.settings, self.folder, self.name)
         with _named(self.name):
             estimate = identify(self.model, self.experiments, chosen, self.validation or None, progress)
         table = self.settings.controller
@@ -109,7 +110,7 @@ class Study:
             (*estimate.notes, ASSUMED) if table is not None and table.assumed and self._simulates(chosen) else estimate.notes
         )
         described = self.settings.model_dump(exclude_unset=True, mode="json")
-        origin = {"study": described, "files": files_of(self.settings, self.folder, self.name)}
+        origin = {"study": described, "files": files}
         return replace(estimate, notes=notes, provenance={**estimate.provenance, **origin})
 
     def check(self) -> tuple[Finding, ...]:

@@ -40,16 +40,25 @@
 
   // The path of a curve: where points lie closer than pixels, only the extremes of each pixel column.
   function path(x, y, first, last, px, py, width) {
-    const points = [], per = (last - first) / Math.max(width, 1);
-    const add = (i) => { const b = py(y[i]); if (Number.isFinite(b)) points.push(px(x[i]).toFixed(1) + " " + b.toFixed(1)); };
+    const per = (last - first) / Math.max(width, 1);
+    let drawn = "", pen = "M";
+    const add = (i) => {
+      const b = py(y[i]);
+      if (!Number.isFinite(b)) { pen = "M"; return; }  // a gap stays a gap
+      drawn += pen + px(x[i]).toFixed(1) + " " + b.toFixed(1); pen = "L";
+    };
     if (per <= 3) for (let i = first; i < last; i++) add(i);
     else for (let k = 0; k < width; k++) {
-      const a = first + Math.floor(k * per), b = Math.min(last, first + Math.floor((k + 1) * per));
-      let low = a, high = a;
-      for (let i = a; i < b; i++) { if (y[i] < y[low]) low = i; if (y[i] > y[high]) high = i; }
+      const a = first + Math.floor(k * per), b = k === width - 1 ? last : first + Math.floor((k + 1) * per);
+      let low = -1, high = -1;
+      for (let i = a; i < b; i++) if (Number.isFinite(y[i])) {
+        if (low < 0 || y[i] < y[low]) low = i;
+        if (high < 0 || y[i] > y[high]) high = i;
+      }
+      if (low < 0) { pen = "M"; continue; }
       add(Math.min(low, high)); if (low !== high) add(Math.max(low, high));
     }
-    return points.length ? "M" + points.join("L") : "";
+    return drawn;
   }
 
   function curves(plot, box) {
@@ -69,16 +78,18 @@
     const px = (v) => EDGE.left + ((v - view[0]) / (view[1] - view[0])) * innerWidth;
     const py = (v) => EDGE.top + (1 - (scale(v) - low) / (high - low)) * innerHeight;
 
-    const svg = make("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, "aria-hidden": "true" });
+    const svg = make("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": box.getAttribute("aria-label") });
     const grid = make("g", { class: "grid" }, svg), labels = make("g", { class: "labels" }, svg);
     let marks = ticks(low, high, 4).map((s) => [s, s]);
     if (spec.scale === "log") {
       marks = [];
-      for (let e = Math.floor(low); e <= Math.ceil(high); e++)
+      const stride = Math.max(1, Math.ceil((high - low) / 7));
+      for (let e = Math.floor(low); e <= Math.ceil(high); e += stride)
         for (const f of high - low > 3 ? [1] : high - low > 1 ? [1, 3] : [1, 2, 5]) marks.push([f * 10 ** e, Math.log10(f * 10 ** e)]);
       if (marks.filter(([, s]) => s >= low && s <= high).length < 2) marks = ticks(10 ** low, 10 ** high, 3).map((v) => [v, scale(v)]);
     }
-    if (spec.scale === "symlog") marks = [-1e6, -1e4, -1000, -100, -10, -2, -1, 0, 1, 2, 10, 100, 1000, 1e4, 1e6].map((v) => [v, scale(v)]);
+    if (spec.scale === "symlog" && low > -1 && high < 1) marks = ticks(2 * low, 2 * high, 4).map((v) => [v, scale(v)]);
+    else if (spec.scale === "symlog") marks = [-1e6, -1e4, -1000, -100, -10, -2, -1, 0, 1, 2, 10, 100, 1000, 1e4, 1e6].map((v) => [v, scale(v)]);
     for (const [value, at] of marks) {
       if (at < low || at > high) continue;
       const y = EDGE.top + (1 - (at - low) / (high - low)) * innerHeight;
@@ -119,7 +130,7 @@
     const { names, values } = plot.spec, count = names.length, longest = Math.max(...names.map((n) => n.length));
     const width = Math.min(Math.max(box.clientWidth, 220), 60 + 34 * count), edge = 10 + 6.2 * Math.min(longest, 12);
     const cell = (width - edge) / count, letters = Math.max(4, Math.min(11, 0.8 * cell));
-    const svg = make("svg", { viewBox: `0 0 ${width} ${width}`, class: "map", "aria-hidden": "true" });
+    const svg = make("svg", { viewBox: `0 0 ${width} ${width}`, class: "map", role: "img", "aria-label": box.getAttribute("aria-label") });
     make("rect", { x: edge, y: edge, width: count * cell, height: count * cell, class: "frame" }, svg);
     for (let i = 0; i < count; i++) {
       const middle = edge + (i + 0.5) * cell;
@@ -139,8 +150,8 @@
 
   // ---- zooming: drag, buttons, keys; pictures of one record move together
   function zoomed(plots, plot, low, high) {
-    const [least, most] = plot.range, span = Math.max(high - low, 1e-4 * (most - least));
-    low = Math.min(Math.max(low, least), most - Math.min(span, most - least)); high = Math.min(low + span, most);
+    const [least, most] = plot.range, span = Math.min(Math.max(high - low, 1e-4 * (most - least)), most - least);
+    low = Math.min(Math.max(low, least), most - span); high = low + span;
     for (const each of plots) if (each.spec.zoom === plot.spec.zoom) {
       each.view = [low, high]; curves(each, each.box);
       each.box.dataset.view = `${low} ${high}`;
@@ -155,10 +166,13 @@
     const move = (f) => { const [a, b] = plot.view, d = f * (b - a); zoomed(plots, plot, a + d, b + d); };
     const KEYS = { "+": "in", "=": "in", "-": "out", 0: "all", ArrowLeft: "left", ArrowRight: "right" };
     for (const button of box.parentElement.querySelectorAll("button")) button.addEventListener("click", () => act[button.dataset.act]());
-    box.addEventListener("keydown", (event) => { if (KEYS[event.key]) { act[KEYS[event.key]](); event.preventDefault(); } });
+    box.addEventListener("keydown", (event) => { if (KEYS[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { act[KEYS[event.key]](); event.preventDefault(); } });
     box.addEventListener("dblclick", act.all);
     let start = null, mark = null;
-    const where = (event) => event.clientX - box.getBoundingClientRect().left;
+    const where = (event) => {  // within the frame
+      const { left, width } = box.getBoundingClientRect();
+      return Math.min(Math.max(event.clientX - left, EDGE.left), width - EDGE.right);
+    };
     box.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse" && event.button === 0) { start = where(event); box.setPointerCapture(event.pointerId); event.preventDefault(); box.focus({ preventScroll: true }); } });
     box.addEventListener("pointermove", (event) => {
       read(plot, plot.at(where(event)));
@@ -198,7 +212,7 @@
   });
   const draw = (plot) => (plot.spec.kind === "map" ? map : curves)(plot, plot.box);
   plots.forEach(draw);
-  document.documentElement.classList.add("drawn");
-  let width = window.innerWidth;
-  window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; plots.forEach(draw); } });
+  let width = window.innerWidth, waiting = false;
+  const again = () => { waiting = false; if (window.innerWidth !== width) { width = window.innerWidth; plots.forEach(draw); } };
+  window.addEventListener("resize", () => { if (!waiting) { waiting = true; requestAnimationFrame(again); } });
 })();

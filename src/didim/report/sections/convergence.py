@@ -68,14 +68,14 @@ def _last_step(estimate: Estimate) -> str:
 
 
 def _parameters(estimate: Estimate) -> Figure:
-    found, steps = settled(estimate), np.arange(len(estimate.history))
+    found, steps = settled(estimate.history), np.arange(len(estimate.history))
     names = estimate.names
     kinds = [next((k for k, starts in enumerate(_KINDS.values()) if name.startswith(starts)), 0) for name in names]
     return Figure(
         "How fast do the parameters settle?",
         _last_step(estimate),
         "iteration",
-        "parameter over its last value",
+        "parameter over the size of its last value",
         tuple(Series(name, color(kind), steps, found[:, i]) for i, (name, kind) in enumerate(zip(names, kinds, strict=True))),
         scale="symlog",
         whole=True,

@@ -28,8 +28,8 @@ class Row:
     formula: str
     """What a base parameter regroups; empty where it is a standard parameter alone."""
     weak: bool
-    bar: tuple[float, float, float] | None
-    """Low, value and high on a scale from 0 to 100 over twice the value; None where the interval is wider."""
+    bar: tuple[float, float] | None
+    """Low and high on a scale from 0 to 100 over twice the value; None where the interval is wider."""
 
 
 class Parameters(Section):
@@ -67,12 +67,12 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
     return rows
 
 
-def _bar(value: float, low: float, high: float) -> tuple[float, float, float] | None:
+def _bar(value: float, low: float, high: float) -> tuple[float, float] | None:
     """Where the interval lies between zero and twice the value, in percent."""
     if not np.isfinite([value, low, high]).all() or value == 0 or not abs(high - low) <= 2 * abs(value):
         return None
     start, end = sorted((50 * low / value, 50 * high / value))
-    return float(start), 50.0, float(end)
+    return float(start), float(end)
 
 
 def gain_rows(estimate: Estimate) -> list[tuple[str, str, str, str]]:

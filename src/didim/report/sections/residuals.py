@@ -9,6 +9,7 @@ import numpy as np
 from didim.report.curves import autocorrelation, histogram, normalised_residuals
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
+from didim.report.sections.torques import UNSAVED
 from didim.report.subject import Subject
 from didim.results.prediction import ComparedRows
 from didim.results.words import joint_label
@@ -22,7 +23,7 @@ class Residuals(Section):
     def absent(self, subject: Subject) -> str:
         """Without records there is nothing to show."""
         if not subject.experiments:
-            return "The records are not part of a saved estimate; give them: estimate.report(path, experiments=[...])."
+            return UNSAVED
         return "" if _rows(subject) else "No record of the fit could be predicted, so that nothing can be compared."
 
     def content(self, subject: Subject) -> dict[str, Any]:
@@ -43,8 +44,8 @@ def _histogram(subject: Subject, rows: list[ComparedRows], j: int) -> Figure:
     beyond = float(np.mean(np.abs(left) > 3)) if left.size else 0.0
     return Figure(
         f"Are the residuals of {joint_label(subject.estimate.model, j)} normal?",
-        f"{left.size} rows; {100 * beyond:.2g} % lie beyond 3 standard deviations, where 0.27 % of normal noise would.",
-        "residual over its standard deviation",
+        f"{left.size} rows; {100 * beyond:.2g} % lie beyond 3 times their rms, where 0.27 % of normal noise would.",
+        "residual over its root mean square",
         "density",
         (
             Series("residuals", color(0), found.middles, found.density, "bars"),

@@ -29,5 +29,5 @@ class Section(ABC):
 
 
 def color(k: int) -> str:
-    """The class of the k-th of several curves."""
-    return f"c{k % COLORS}"
+    """The classes of the k-th of several curves: colours come again, broken."""
+    return f"c{k % COLORS} again" if k >= COLORS else f"c{k}"

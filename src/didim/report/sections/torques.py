@@ -11,6 +11,8 @@ from didim.report.sections.section import Section
 from didim.report.subject import Shown, Subject
 from didim.results.words import joint_label, share, torque_unit, torque_word
 
+UNSAVED = "The records are not part of a saved estimate; give them: estimate.report(path, experiments=[...])."
+
 FAR = 1000.0
 """s: a record that begins later is shown from its own start."""
 
@@ -22,13 +24,11 @@ class Torques(Section):
 
     def absent(self, subject: Subject) -> str:
         """Without records there is nothing to show."""
-        if subject.experiments:
-            return ""
-        return "The records are not part of a saved estimate; give them: estimate.report(path, experiments=[...])."
+        return "" if subject.experiments else UNSAVED
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Pictures of each record."""
-        return {"records": [(each, torque_figures(subject, each, "fit")) for each in subject.fitted]}
+        return {"records": [(each, torque_figures(subject, each, f"fit {k}")) for k, each in enumerate(subject.fitted)]}
 
 
 def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
@@ -38,19 +38,20 @@ def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
     model, curves = subject.estimate.model, shown.torques
     many = (len(subject.experiments) + len(subject.held_out)) * model.robot.n * 4
     begin = float(curves.t[0]) if abs(curves.t[0]) > FAR else 0.0
-    figures = []
+    time, figures = curves.t - begin, []
     for j in range(model.robot.n):
-        columns = np.column_stack([signal[:, j] for signal in (curves.measured, curves.estimated, curves.residual)])
-        t, few = thinned(curves.t - begin, columns, share_of(many))
+        measured, estimated = curves.measured[:, j], curves.estimated[:, j]
+        columns = np.column_stack([measured, estimated, measured - estimated])
+        t, few = thinned(time, columns, share_of(many))
         word, unit = torque_word(model, j), torque_unit(model, j)
         figures.append(
             Figure(
                 f"Does the model explain the {word} of {joint_label(model, j)}?",
-                _answer(columns, curves.t - begin, unit),
-                "time, s" if begin == 0.0 else f"time since {begin:.3f} s",
+                _answer(columns, time, unit),
+                "time, s" if begin == 0.0 else f"time, s, from {begin:.3f} s on",
                 f"{word}, {unit}",
                 tuple(Series(name, name, t, few[:, k]) for k, name in enumerate(("measured", "estimated", "residual"))),
-                zoom=f"{group} {shown.name}",
+                zoom=group,
             )
         )
     return figures
@@ -60,10 +61,10 @@ def _answer(columns: np.ndarray, t: np.ndarray, unit: str) -> str:
     """How much is left, and where it is most."""
     measured, _, left = columns.T
     size, rms = float(np.sqrt(np.mean(measured**2))), float(np.sqrt(np.mean(left**2)))
-    if not np.isfinite(rms) or size == 0:
+    if not np.isfinite(rms):
         return "The prediction is not finite."
-    k = int(np.argmax(np.abs(left)))
+    k, of = int(np.argmax(np.abs(left))), share(rms / size) if size > 0 else "all"
     return (
-        f"Rms of the residual {rms:.3g} {unit}, {share(rms / size)} of the measured {size:.3g} {unit} before filtering; "
-        f"at most {abs(left[k]):.3g} {unit}, at {t[k]:.4g} s."
+        f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise and all; "
+        f"at most {abs(left[k]):.3g} {unit}, at {t[k]:.6g} s."
     )

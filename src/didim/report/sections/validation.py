@@ -27,11 +27,13 @@ class HeldOut(Section):
     def content(self, subject: Subject) -> dict[str, Any]:
         """The table, and pictures where the records are at hand."""
         estimate = subject.estimate
-        rows = [("fit", share(estimate.residual), [share(each) for each in estimate.residual_by_joint], "")]
+        rows = []
+        if estimate.output == "torque":
+            rows.append(("fit", share(estimate.residual), [share(each) for each in estimate.residual_by_joint], ""))
         for tried in estimate.validation:
             cells = [share(each) for each in tried.residual_by_joint]
             rows.append((tried.experiment or "held-out record", share(tried.residual), cells, tried.message))
         return {"rows": rows, "joints": subject.joints, "records": self._records(subject)}
 
     def _records(self, subject: Subject) -> list[Any]:
-        return [(each, torque_figures(subject, each, "held out")) for each in subject.tried]
+        return [(each, torque_figures(subject, each, f"held out {k}")) for k, each in enumerate(subject.tried)]

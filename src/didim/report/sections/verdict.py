@@ -36,7 +36,7 @@ def _tiles(subject: Subject) -> list[tuple[str, str, str]]:
     tiles.append((share(estimate.residual), "left by the fit", unit))
     if estimate.validation:
         worst = max(estimate.validation, key=lambda each: each.residual)
-        tiles.append((share(worst.residual), "left of a held-out record", worst.experiment))
+        tiles.append((share(worst.residual), "left of a held-out torque", worst.experiment))
     else:
         tiles.append(("none", "held-out record", "hold one out to know more"))
     weak = len(weak_parameters(estimate))
