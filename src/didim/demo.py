@@ -46,6 +46,7 @@ class Demo:
                 f"residual: {joints}",
                 f"IDIM: {self.idim.status}. DIDIM: {self.didim.status} after {self.didim.iterations} iterations from "
                 "chi0 = (1, 0, 0, 1, 0, ...).",
+                "Viscous friction of joint 1 is a few thousandths of its torque: neither method tells it well.",
                 "Of another motion, which the fit did not see, DIDIM's model leaves "
                 f"{100 * self.didim.validation[0].residual:.2f} % of the torque.",
             ]

@@ -41,13 +41,26 @@ def test_pd_by_poles_has_the_step_response_of_55(cart):
 def test_the_drive_gain_of_the_robot_or_of_the_loop_scales_the_gains(cart):
     """By poles the motion is the same whatever g is; by own gains it is not.
 
-    Tests (54), (58).
+    Tests (54).
     """
     one = follow(cart, didim.PD(natural_frequency=OMEGA), step_reference())
     two = follow(cart, didim.PD(natural_frequency=OMEGA, drive_gain=2.0), step_reference())
     assert np.allclose(one.q, two.q, atol=1e-12)
     own = follow(cart, didim.PD(kp=OMEGA / 2, kv=2 * OMEGA * M / 35.15065188), step_reference())
     assert np.allclose(own.q, one.q, atol=1e-9), "the EMPS file has g = 35.15 N/V"
+
+
+def test_gains_by_poles_use_the_inertia_that_was_assumed(cart):
+    """kp = w / (2 zeta), kv = 2 zeta w J / g with J as given, right or wrong.
+
+    Tests (57), (58).
+    """
+    gains = didim.PD(natural_frequency=[10.0, 40.0], damping=0.7).gains(2, np.array([4.0, 5.0]), np.array([2.0, 3.0]))
+    np.testing.assert_allclose(gains.kp, [10.0 / 1.4, 40.0 / 1.4])
+    np.testing.assert_allclose(gains.kv, [1.4 * 10.0 * 2.0 / 4.0, 1.4 * 40.0 * 3.0 / 5.0])
+    wrong = follow(cart, didim.PD(natural_frequency=OMEGA, inertia=1.5 * M), step_reference())
+    own = follow(cart, didim.PD(kp=OMEGA / 2, kv=2 * OMEGA * 1.5 * M / 35.15065188), step_reference())
+    assert np.allclose(wrong.q, own.q, atol=1e-9)
 
 
 def test_parallel_gains_are_kp_e_plus_kd_de(cart):

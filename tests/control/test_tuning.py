@@ -67,7 +67,7 @@ def test_sliding_arms_and_floor():
 def test_the_slowest_mode_is_that_of_the_simulation(loop):
     """Released off the reference, the robot comes back at the rate of the slowest eigenvalue.
 
-    Tests (49), (50), (52).
+    Tests (52).
     """
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
     linear = didim.linearise(model, model.nominal, loop, [0.0])

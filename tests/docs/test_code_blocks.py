@@ -39,7 +39,7 @@ def own_robot_and_log(tmp_path, monkeypatch):
     t = np.arange(0, 10, 0.005)
     q, dq, ddq = didim.Fourier.random(arm.robot, 1).sample(t)
     tau = arm.inverse_dynamics(q, dq, ddq, np.where(np.char.startswith(arm.parameter_names, "F"), 0.3, arm.nominal))
-    names = "time,pos_1,pos_2,torque_1,torque_2,ref_pos_1,ref_pos_2"
+    names = "time,pos_1,pos_2,torque_1,torque_2,ref_1,ref_2"
     np.savetxt("run.csv", np.column_stack([t, q, tau, q]), "%.10g", ",", header=names, comments="")
 
 

@@ -16,7 +16,7 @@ from support.virtual import loop, model, scara_record
 @pytest.mark.parametrize("initial", ["identity", "unit"])
 @pytest.mark.parametrize(("share", "period", "sticks"), [(1.0, 7.3, 0.01), (0.6, 13.7, 0.02)], ids=["sliding", "sticking"])
 def test_noise_free_didim_returns_the_truth(initial, share, period, sticks):
-    """Tests (34), (35), (42)."""
+    """Tests (35), (42)."""
     experiment, truth = scara_record((20.0, 100.0), share=share, period=period)
     assert (truth.motion.stuck.mean() > 0.01) == (sticks > 0.01)
     found = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop((20.0, 100.0)), initial=initial))
@@ -104,6 +104,24 @@ def test_the_transient_is_ten_over_the_slowest_pole():
     poles = didim.linearise(scara, scara.nominal, controller, np.zeros(2)).eigenvalues
     assert cut == pytest.approx(10 / np.abs(poles.real).min())
     assert cut > 5 / 5.0
+
+
+def test_both_stopping_tests_count():
+    """On a noisy record, a tighter tolerance on the error or on the parameters takes more steps; each ends converged.
+
+    Tests (34).
+    """
+    experiment, _ = scara_record((10.0, 25.0), noise=0.05)
+    steps = {}
+    for residual, parameters in ((0.5, 0.5), (1e-9, 0.5), (0.5, 1e-7)):
+        tolerances = {"tol_residual": residual, "tol_parameters": parameters}
+        method = didim.DIDIM(
+            controller=loop((10.0, 25.0)), accelerate=False, exact_interval=False, max_iterations=50, **tolerances
+        )
+        found = didim.identify(model(), experiment, method)
+        assert found.status == "converged"
+        steps[residual, parameters] = found.iterations
+    assert steps[0.5, 0.5] < min(steps[1e-9, 0.5], steps[0.5, 1e-7])
 
 
 def test_acceleration_changes_the_way_not_the_end():

@@ -93,6 +93,26 @@ def test_inertia_matrix_is_the_part_of_the_torque_that_is_linear_in_ddq(case):
     assert same(np.einsum("kij,kj->ki", M, ddq), model.inverse_dynamics(q, dq, ddq, phi, slip) - still)
 
 
+@settings(deadline=None, max_examples=50)
+@given(models_in_motion())
+def test_each_joint_is_a_double_integrator_with_a_perturbation(case):
+    """tau_j = M_jj ddq_j - p_j, where -p_j is what the other joints' accelerations and N(q, dq) add.
+
+    Tests (49), (50).
+    """
+    model, q, dq, ddq, slip, phi = case
+    M, tau = model.inertia_matrix(q, phi), model.inverse_dynamics(q, dq, ddq, phi, slip)
+    for j in range(model.robot.n):
+        alone = np.zeros_like(ddq)
+        alone[:, j] = ddq[:, j]
+        p = (
+            model.inverse_dynamics(q, dq, alone, phi, slip)[:, j]
+            - tau[:, j]
+            - model.inverse_dynamics(q, dq, 0 * ddq, phi, slip)[:, j]
+        )
+        assert same(tau[:, j], M[:, j, j] * ddq[:, j] - p)
+
+
 def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.ndarray:
     """Parameters of bodies that can exist, with positive friction and rotors that need nothing of their coupling."""
     phi = rng.uniform(0.1, 1.0, len(model.parameter_names))

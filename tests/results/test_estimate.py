@@ -68,7 +68,7 @@ def test_the_summary_is_table_1_with_notes(estimates):
         "validation",
     ):
         assert piece in text
-    assert "Not significant (relative sigma above 30 %): Fv1" in text
+    assert "zero within the 95 % interval): Fv1" in text
 
 
 def test_the_frame_has_a_row_for_each_parameter(estimates):

@@ -111,7 +111,7 @@ def test_motor_records_are_checked():
 
 
 def test_drive_gain_is_the_product_of_equation_9(arm):
-    """Tests (8), (9)."""
+    """Tests (9)."""
     assert np.allclose(arm.drive_gain, np.diag([100 * 2 * 0.1, 50 * 2 * 0.05]))
 
 

@@ -55,6 +55,7 @@ def test_mat_and_npz(tmp_path):
 
 
 def test_control_signals_become_torques(tmp_path):
+    """Tests (8)."""
     file = write_csv(tmp_path / "a.csv")
     columns = {"t": "t", "control": ["tau1", "tau2"]}
     assert np.allclose(didim.load_experiment(file, columns, drive_gain=[2.0, 3.0]).tau, TAU * [2, 3])

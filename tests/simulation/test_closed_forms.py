@@ -63,7 +63,10 @@ def test_a_mass_with_viscous_friction_and_constant_force():
 
 
 def test_a_pendulum_swings_by_elliptic_functions():
-    """q = 2 asin(k sn(K - w t)) from amplitude A at rest, k = sin(A/2)."""
+    """q = 2 asin(k sn(K - w t)) from amplitude A at rest, k = sin(A/2).
+
+    Tests (22), (25).
+    """
     model = pendulum([])
     phi = values(model, ZZ1=0.5, MX1=1.0)
     amplitude, omega = 2.0, np.sqrt(9.81 * 1.0 / 0.5)

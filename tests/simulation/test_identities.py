@@ -22,7 +22,7 @@ def motion_of(name: str, effects=None, **settings):
 def test_the_torque_of_the_loop_is_the_torque_of_the_model(name, settings):
     """Eq. 43, at every sample, also where contacts stick; on the TX40 with its coupling.
 
-    Tests (26), (36), (43).
+    Tests (36), (43).
     """
     model, motion = motion_of(name, **settings)
     assert motion.completed
@@ -81,10 +81,27 @@ def test_stuck_slip_is_torque_over_limit_in_closed_form():
     assert np.allclose(motion.slip[:, 0], force / 20.3935, atol=1e-9)
 
 
+def test_torque_is_fed_through_and_position_is_not():
+    """In open loop the torque that comes out is the one that went in, at once; positions follow by integration only.
+
+    Tests (26).
+    """
+    model = didim.DynamicModel(didim.load_robot("double_pendulum"))
+    t = np.arange(0, 0.5, 1e-3)
+    given = np.column_stack([np.where(t < 0.2, 1.0, -2.0), np.sin(20 * t)])
+    runs = [
+        didim.simulate(model, model.nominal, None, t=t, tau=share * given, initial=([0.3, 0.1], [0.0, 0.0])) for share in (1, 2)
+    ]
+    for share, run in zip((1, 2), runs, strict=True):
+        np.testing.assert_allclose(run.tau, share * given, atol=1e-12)
+    assert np.array_equal(runs[0].q[0], runs[1].q[0])
+    assert np.abs(runs[0].q[-1] - runs[1].q[-1]).max() > 1e-3
+
+
 def test_outputs_do_not_change_the_run():
     """Read at other times, between the steps or rarely, the motion is the same.
 
-    Tests (24), (25).
+    Tests (24).
     """
     model = didim.DynamicModel(didim.load_robot("scara"))
     reference = didim.Fourier.random(model.robot, 1, period=2.0)

@@ -58,7 +58,7 @@ class LinearLoop:
 def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike) -> LinearLoop | None:
     """The loop around the configuration q (n,); None for a user's own law, and where the inertia matrix is infeasible.
 
-    Implements (49), (50), (52).
+    Implements (52).
     """
     if not isinstance(loop, Controller):
         raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")

@@ -106,7 +106,10 @@ class TorqueModel(ABC):
         return ddq
 
     def inertia_matrix(self, q: ArrayLike, phi: ArrayLike) -> Array:
-        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included."""
+        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included; its diagonal is what a joint's loop is tuned for.
+
+        Implements (49), (50).
+        """
         q_ = samples(q, "q", self.robot.n)
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
         inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)

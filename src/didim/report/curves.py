@@ -43,8 +43,8 @@ def torque_curves(estimate: Estimate, experiment: Experiment, torque: Array | No
     shown = slice(int(np.searchsorted(t, t[edge] + estimate.recipe.transient)), t.size - edge)
     if t[shown].size < 2:
         raise InputError(
-            f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, of which {estimate.recipe.transient:.3g} s "
-            "are the transient of the simulated loop."
+            f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, and {estimate.recipe.transient:.3g} s of "
+            "them are the transient of the simulated loop."
         )
     return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])
 

@@ -105,19 +105,19 @@ def packed(values: ArrayLike) -> str:
 
 
 def thinned(t: Array, curves: Array, most: int) -> tuple[Array, Array]:
-    """Curves (K, m) over t (K,) with at most `most` points, such that every peak stays: least and largest of each stretch."""
+    """Curves (K, m) over t (K,) with at most `most` points: of each stretch the samples in which a curve is least or largest.
+
+    Every peak stays, and every point is a sample of all curves at its own time.
+    """
     if t.size <= most:
         return t, curves
-    stretches = max(most // 2, 1)
-    width = -(-t.size // stretches)
+    m = curves.shape[1]
+    width = -(-t.size // max(most // (2 * m), 1))
     short = -t.size % width
-    parts = np.concatenate([curves, np.repeat(curves[-1:], short, axis=0)]).reshape(-1, width, curves.shape[1])
-    low, high = parts.argmin(axis=1), parts.argmax(axis=1)
-    pick = np.stack([np.minimum(low, high), np.maximum(low, high)], axis=1)
-    kept = np.take_along_axis(parts, pick, axis=1).reshape(-1, curves.shape[1])
-    starts = np.arange(0, t.size, width)
-    times = np.stack([t[starts], t[np.minimum(starts + (width + 1) // 2, t.size - 1)]], axis=1).reshape(-1)
-    return times, kept
+    parts = np.concatenate([curves, np.repeat(curves[-1:], short, axis=0)]).reshape(-1, width, m)
+    inside = np.concatenate([parts.argmin(axis=1), parts.argmax(axis=1)], axis=1)
+    chosen = np.unique(np.minimum(inside + width * np.arange(len(parts))[:, None], t.size - 1))
+    return t[chosen], curves[chosen]
 
 
 def share_of(curves: int) -> int:

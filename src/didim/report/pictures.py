@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError
+from didim.door import whole
+from didim.errors import InputError, nearest
 from didim.report.curves import autocorrelation, correlation, histogram, iterated, normalised_residuals, settled, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows, compared_rows
+from didim.results.prediction import ComparedRows, check_joints, compared_rows
 from didim.results.words import torque_unit, torque_word
 from didim.signals.experiment import Experiment
 
@@ -48,9 +49,14 @@ def torques(
     What the fit leaves out is left out here too: edges that differentiating spoils, the transient of a simulation.
     """
     axes = new_axes()[0, 0] if axes is None else axes
-    curves = torque_curves(estimate, experiment)
+    check_joints(estimate.model, experiment)
+    curves, joint = torque_curves(estimate, experiment), _joint(estimate, joint)
     start, end = (curves.t[0], curves.t[-1]) if between is None else between
     shown = (curves.t >= start) & (curves.t <= end)
+    if not shown.any():
+        raise InputError(
+            f"There is no sample between {start:g} and {end:g} s; there are from {curves.t[0]:g} to {curves.t[-1]:g} s."
+        )
     t, measured, found = curves.t[shown], curves.measured[shown, joint], curves.estimated[shown, joint]
     axes.plot(t, measured, color=MEASURED, linewidth=0.8, label="measured")
     axes.plot(t, found, color=ESTIMATED, linewidth=1.2, label=f"estimated ({estimate.method})")
@@ -65,7 +71,7 @@ def residual_histogram(
 ) -> Axes:
     """Distribution of one joint's residuals on the rows of the fit, over their root mean square, beside the normal one."""
     axes = new_axes()[0, 0] if axes is None else axes
-    found = histogram(normalised_residuals(_rows(estimate, experiments), joint))
+    found = histogram(normalised_residuals(_rows(estimate, experiments), _joint(estimate, joint)))
     axes.bar(found.middles, found.density, found.width, color=ESTIMATED, alpha=0.6, label="residuals")
     axes.plot(found.fine, found.normal, color=RESIDUAL, label="normal distribution")
     axes.set_ylim(0.0, 1.3 * max(float(found.density.max()), float(found.normal.max())))
@@ -79,7 +85,7 @@ def residual_autocorrelation(
     """Autocorrelation of one joint's residuals over the lag, s, with the band that white noise stays in 95 % of the time."""
     axes = new_axes()[0, 0] if axes is None else axes
     rows = _rows(estimate, experiments)
-    found, band = autocorrelation(rows, joint)
+    found, band = autocorrelation(rows, _joint(estimate, joint))
     lag = rows[0].step * np.arange(found.size)
     axes.bar(lag, found, 0.8 * rows[0].step, color=ESTIMATED, label="residuals")
     for limit in (-band, band):
@@ -99,6 +105,14 @@ def parameter_correlation(estimate: Estimate, axes: Axes | None = None) -> Axes:
     axes.set_yticks(places, estimate.names, fontsize=7)
     axes.set_title("Which parameters trade against each other?", loc="left", fontsize=10)
     return axes
+
+
+def _joint(estimate: Estimate, joint: int) -> int:
+    """The joint's number, counted from 0, refused where the robot has no such joint."""
+    n = estimate.model.robot.n
+    if whole(joint, "joint, counted from 0,", least=0) >= n:
+        raise InputError(f"joint {joint} does not exist: {estimate.model.robot.name!r} has joints 0 to {n - 1}.")
+    return joint
 
 
 def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) -> list[ComparedRows]:
@@ -131,6 +145,8 @@ def parameter_convergence(
 def motion_distance(history: Sequence[Iteration], signal: str, joint: int, axes: Axes | None = None) -> Axes:
     """Distance of the simulated motion ("q", "dq" or "ddq") to the measured one and to the reference, Figures 11 and 14."""
     axes = new_axes()[0, 0] if axes is None else axes
+    if signal not in ("q", "dq", "ddq"):
+        raise InputError(f"unknown signal {signal!r}; {nearest(str(signal), ('q', 'dq', 'ddq'))}")
     for name, mark, label in (("to_measured", "o-", "to the measured motion"), ("to_reference", "*--", "to the reference")):
         shares = [getattr(getattr(step, name), signal)[joint] for step in iterated(history) if getattr(step, name) is not None]
         if shares:

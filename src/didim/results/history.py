@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,21 @@ class Iteration:
     """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not looked at."""
     drag: float | None = None
     """Largest Fv / (kv g) of a joint: friction against loop gain."""
+
+
+def steps_by_stage(history: Sequence[Iteration]) -> dict[str, int]:
+    """How many steps each stage took, in their order; the first entry of a stage is its start."""
+    names = dict.fromkeys(step.stage for step in history)
+    return {name: sum(step.stage == name for step in history) - 1 for name in names}
+
+
+def steps_told(history: Sequence[Iteration]) -> str:
+    """The steps in words: "3 iterations", or "4 DIDIM and 2 exact steps"."""
+    steps = steps_by_stage(history)
+    if list(steps) == ["DIDIM"]:
+        return f"{steps['DIDIM']} iteration{'s'[: steps['DIDIM'] != 1]}"
+    last = list(steps.values())[-1]
+    return f"{' and '.join(f'{count} {name}' for name, count in steps.items())} step{'s'[: last != 1]}"
 
 
 def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:

@@ -43,10 +43,19 @@ NEGLIGIBLE = 1e-3
 _POSES = 512
 """Poses in which the inertia matrix is tried."""
 
+_INDEFINITE = "the inertia matrix is not positive definite in {} of {} poses of the joint range"
+
 _NAMED = 8
 """Parameters that a sentence lists at most."""
 
+STRANGE = 100.0
+"""Times the described inertia beyond which units are doubted."""
+
+COLOURED = 1.5
+"""Times wider that the colour of the residuals makes the intervals (median), beyond which errors of the model show."""
+
 _SENTENCES = {"yes": "This model may be used.", "care": "This model may be used with care.", "no": "Do not use this model."}
+_RANK = {"yes": 0, "care": 1, "no": 2}
 
 
 @dataclass(frozen=True)
@@ -79,14 +88,23 @@ class Judgement:
 
     @property
     def level(self) -> str:
-        """Of the whole model: "no" where even recorded motions are not explained, "yes" where all but single values hold."""
-        levels = {each.level for each in self.uses[:3]}
-        return "no" if self.recorded.level == "no" else ("yes" if levels == {"yes"} else "care")
+        """Of the whole model: "no" where a recorded torque is not explained, "yes" where all but single values hold."""
+        if "no" in (self.recorded.level, self.other.level):
+            return "no"
+        return "yes" if {each.level for each in self.uses[:3]} == {"yes"} else "care"
 
     @property
     def sentence(self) -> str:
         """The answer in a sentence."""
         return _SENTENCES[self.level]
+
+    @property
+    def reason(self) -> str:
+        """What keeps it from a plain yes; empty where nothing does."""
+        if self.level == "yes":
+            return ""
+        doubts = [self.recorded] if self.recorded.level == "no" else [each for each in self.uses[:3] if each.level != "yes"]
+        return "; ".join(f"{each.name}: {each.why}" for each in doubts)
 
 
 def judge(estimate: Estimate) -> Judgement:
@@ -106,9 +124,31 @@ def _recorded(estimate: Estimate) -> tuple[str, str]:
     J = largest_inertias(estimate.model, estimate.parameters)
     if np.any(J <= 0):
         return "no", f"the inertia of {joint_label(estimate.model, int(J.argmin()))} is not positive, which no machine has"
+    if (bad := _infeasible_poses(estimate)) > _POSES // 2:
+        return "no", f"{_INDEFINITE.format(bad, _POSES)}, which no machine has"
     if estimate.output == "position":
         return "care", f"fitted to positions, of which {share(estimate.residual)} is left; torques were not compared"
-    return _explained(estimate, estimate.residual, estimate.residual_by_joint, "the fit leaves {} of the recorded torque")
+    left = "after filtering, the fit leaves {} of the recorded torque"
+    level, why = _explained(estimate, estimate.residual, estimate.residual_by_joint, left)
+    if level == "yes" and (told := _strange(estimate, J)):
+        return "care", f"{why}; {told}"
+    return level, why
+
+
+def _strange(estimate: Estimate, J: Array) -> str:
+    """What is said where an inertia is far from the described one; empty where it is not, or nothing is described."""
+    nominal = estimate.model.nominal
+    if not np.all(np.isfinite(nominal)):
+        return ""
+    described = largest_inertias(estimate.model, nominal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(described > 0, J / described, 1.0)
+    j = int(np.argmax(np.abs(np.log(ratio))))
+    if 1 / STRANGE < ratio[j] < STRANGE:
+        return ""
+    return (
+        f"the inertia of {joint_label(estimate.model, j)} is {ratio[j]:.2g} times the described one: are units and gears right?"
+    )
 
 
 def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str) -> tuple[str, str]:
@@ -116,9 +156,8 @@ def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str)
     if not (np.isfinite(total) and np.all(np.isfinite(by_joint))):
         return "no", "what is left of the torque is not known"
     j = int(np.argmax(by_joint))
-    told = f"{share(by_joint[j])} of {joint_label(estimate.model, j)}"
-    many = by_joint.size > 1
-    why = sentence.format(share(total)) + (f", at most {told}" if many else "")
+    worst = f"; of the worst joint, {joint_label(estimate.model, j)}, {share(by_joint[j])}" if by_joint.size > 1 else ""
+    why = sentence.format(share(total)) + worst
     if total > SUSPECT:
         return "no", f"{why}: too much"
     if total > GOOD or by_joint[j] > SUSPECT:
@@ -129,12 +168,23 @@ def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str)
 def _other(estimate: Estimate) -> tuple[str, str]:
     if not estimate.validation:
         return "care", "not tried: no record was held out of the fit"
-    worst = max(estimate.validation, key=lambda each: each.residual if not each.message else np.inf)
-    if worst.message:
-        return "no", f"record {worst.experiment!r} cannot be predicted"
-    left = f"of the torque of a record that the fit did not see ({worst.experiment or 'unnamed'}), {{}} is left"
-    level, why = _explained(estimate, worst.residual, worst.residual_by_joint, left)
-    if level == "yes" and (ratio := worsening(estimate, worst)) > WORSE and worst.residual > GOOD / WORSE:
+    seen = {each.get("sha256") for each in estimate.provenance.get("data", [])}
+    hashes = [each.get("sha256") for each in estimate.provenance.get("held_out", [])]
+    known = len(hashes) == len(estimate.validation)
+    fresh = [each for k, each in enumerate(estimate.validation) if not (known and hashes[k] in seen)]
+    if not fresh:
+        return "care", "not tried: the only held-out record is the one that was fitted to"
+    found = [_tried(estimate, each) for each in fresh]
+    return max(found, key=lambda each: _RANK[each[0]])
+
+
+def _tried(estimate: Estimate, tried: Validation) -> tuple[str, str]:
+    """Judge one held-out record."""
+    if tried.message:
+        return "no", f"record {tried.experiment!r} cannot be predicted"
+    left = f"after filtering, {{}} is left of the torque of a record that the fit did not see ({tried.experiment or 'unnamed'})"
+    level, why = _explained(estimate, tried.residual, tried.residual_by_joint, left)
+    if level == "yes" and (ratio := worsening(estimate, tried)) > WORSE and tried.residual > GOOD / WORSE:
         return "care", f"{why}: {ratio:.2g} times the fit"
     return level, why
 
@@ -146,12 +196,16 @@ def worsening(estimate: Estimate, tried: Validation) -> float:
     return tried.residual / max(estimate.residual, NEGLIGIBLE)
 
 
-def _simulation(estimate: Estimate) -> tuple[str, str]:
+def _infeasible_poses(estimate: Estimate) -> int:
+    """In how many poses of the joint range the inertia matrix is not positive definite."""
     lower, upper = joint_ranges(estimate.model)
     poses = lower + (upper - lower) * qmc.Halton(lower.size, scramble=False).random(_POSES)
-    bad = int(np.sum(np.linalg.eigvalsh(estimate.model.inertia_matrix(poses, estimate.parameters))[:, 0] <= 0))
-    if bad:
-        return "no", f"the inertia matrix is not positive definite in {bad} of {_POSES} poses of the joint range"
+    return int(np.sum(np.linalg.eigvalsh(estimate.model.inertia_matrix(poses, estimate.parameters))[:, 0] <= 0))
+
+
+def _simulation(estimate: Estimate) -> tuple[str, str]:
+    if bad := _infeasible_poses(estimate):
+        return "no", _INDEFINITE.format(bad, _POSES)
     negative = negative_friction(estimate)
     if negative:
         return "care", f"negative friction would drive the joints: {_listed(negative)}"
@@ -160,20 +214,26 @@ def _simulation(estimate: Estimate) -> tuple[str, str]:
 
 def negative_friction(estimate: Estimate) -> list[str]:
     """Friction parameters that lie more than three corrected sigma below zero."""
-    frictional = {
-        name for name, is_friction in zip(estimate.model.parameter_names, estimate.model.frictional, strict=True) if is_friction
-    }
+    frictional = dict(zip(estimate.model.parameter_names, estimate.model.frictional, strict=True))
     return [
         name
         for name, value, sigma in zip(estimate.names, estimate.values, estimate.corrected_sigma, strict=True)
-        if name in frictional and value < -3 * sigma
+        if frictional[name] and value < -3 * sigma
     ]
 
 
 def weak_parameters(estimate: Estimate) -> list[str]:
-    """Parameters that are not significant: relative sigma (19) above 30 %."""
+    """Parameters that are not significant: relative sigma (19) above 30 %, or zero within the 95 % interval."""
+    low, high = estimate.interval(0.95).T
     with np.errstate(invalid="ignore"):
-        return [name for name, left in zip(estimate.names, estimate.relative_sigma, strict=True) if left > INSIGNIFICANT]
+        weak = (estimate.relative_sigma > INSIGNIFICANT) | ((low <= 0) & (high >= 0))
+    return [name for name, is_weak in zip(estimate.names, weak, strict=True) if is_weak]
+
+
+def widening(estimate: Estimate) -> float:
+    """How many times wider the colour of the residuals makes the intervals, median over the parameters."""
+    finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
+    return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite])) if finite.any() else 1.0
 
 
 def assumed_loop(estimate: Estimate) -> bool:
@@ -190,6 +250,8 @@ def _values(estimate: Estimate) -> tuple[str, str]:
     doubts = [f"{len(weak)} of {count} not significant: {_listed(weak)}"] if weak else []
     if estimate.scaled_condition > ILL_CONDITIONED:
         doubts.append(f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly told apart")
+    if (ratio := widening(estimate)) > COLOURED:
+        doubts.append(f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may bias them")
     if assumed_loop(estimate):
         doubts.append("the control loop was assumed")
     if doubts:

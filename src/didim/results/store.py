@@ -148,6 +148,10 @@ def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
         raise ValueError("a figure is no number")
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names) and len(names) == b):
         raise ValueError("names and values differ")
+    origin = data["provenance"]
+    lists = [origin.get(key, []) for key in ("data", "held_out", "files")] if isinstance(origin, dict) else [None]
+    if not all(isinstance(each, list) and all(isinstance(entry, dict) for entry in each) for each in lists):
+        raise ValueError("the provenance is no table")
     if not (isinstance(rest["status"], str) and isinstance(rest["message"], str)):
         raise ValueError("status and message must be texts")
     if rest["covariance"].shape != (b, b) or rest["corrected_covariance"].shape != (b, b):

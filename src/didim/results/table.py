@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from didim.errors import InputError
-from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters
+from didim.results.history import steps_by_stage, steps_told
+from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters, widening
 from didim.results.words import number, percent
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def summary(estimate: Estimate) -> str:
     head = f"{'parameter':<{width}} {'value':>11} {'2 sigma':>10} {'% sigma':>8}   95 % interval"
     lines = [
         f"{estimate.method} of {estimate.model.robot.name}: {estimate.status}"
-        + (f" after {estimate.iterations} iteration{'s'[: estimate.iterations != 1]}" if estimate.history else ""),
+        + (f" after {steps_told(estimate.history)}" if estimate.history else ""),
         estimate.message,
         "",
         head,
@@ -38,7 +39,8 @@ def summary(estimate: Estimate) -> str:
         )
     for name, (value, sigma) in estimate.gains.items():
         share = 100.0 * sigma / abs(value) if value else np.inf
-        lines.append(f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   of the loop")
+        kind = "of the loop, s" if name == "delay" else "of the loop"
+        lines.append(f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   {kind}")
     joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
     lines += [
         "",
@@ -58,7 +60,7 @@ def summary(estimate: Estimate) -> str:
 
 def _stages(estimate: Estimate) -> list[str]:
     """What each stage did to the residual, where there was more than DIDIM."""
-    names = list(dict.fromkeys(step.stage for step in estimate.history))
+    names = list(steps_by_stage(estimate.history))
     if names in ([], ["DIDIM"]):
         return []
     told = []
@@ -84,34 +86,39 @@ def _trust(estimate: Estimate) -> list[str]:
 
 
 def all_notes(estimate: Estimate) -> list[str]:
-    """What a reader should know before using the numbers."""
+    """What a reader should know before using the numbers: doubts first, the ways of the solver last."""
     notes = []
     if estimate.status != "converged":
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status!r}.")
+    notes += estimate.notes
     if weak := weak_parameters(estimate):
-        notes.append(f"Not significant (relative sigma above {INSIGNIFICANT:.0f} %): {', '.join(weak)}.")
+        told = f"relative sigma above {INSIGNIFICANT:.0f} %, or zero within the 95 % interval"
+        notes.append(f"Not significant ({told}): {', '.join(weak)}.")
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some parameters are hardly told "
             "apart; a richer trajectory or fewer (essential) parameters would help."
         )
-    ratio = _widening(estimate)
-    if ratio > 1.05:
+    ratio = widening(estimate)
+    if abs(ratio - 1) > 0.05:
         notes.append(
             f"Residuals are coloured: the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18), "
             "would make them."
         )
-    guarded = [(k, guard) for k, step in enumerate(estimate.history) for guard in step.guards]
-    if guarded:
-        told = "; ".join(f"step {k}: {guard}" for k, guard in guarded[:4])
-        times = "once" if len(guarded) == 1 else f"{len(guarded)} times"
-        notes.append(f"Guards acted {times} ({told}{'; ...' if len(guarded) > 4 else ''}).")
-    return notes + _trust(estimate) + list(estimate.notes)
+    return notes + _guards(estimate) + _trust(estimate)
 
 
-def _widening(estimate: Estimate) -> float:
-    finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
-    return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite])) if finite.any() else 1.0
+def _guards(estimate: Estimate) -> list[str]:
+    """What kept steps within bounds, each kind at its steps."""
+    at: dict[str, list[int]] = {}
+    for k, step in enumerate(estimate.history):
+        for guard in dict.fromkeys(step.guards):
+            at.setdefault(guard, []).append(k)
+    if not at:
+        return []
+    told = [f"{guard} (step {', '.join(map(str, steps))})" for guard, steps in at.items()]
+    more = f"; and {len(told) - 4} other kinds" if len(told) > 4 else ""
+    return [f"Guards acted: {'; '.join(told[:4])}{more}."]
 
 
 def frame(estimate: Estimate) -> Any:

@@ -153,10 +153,7 @@ class Robot:
 
     @property
     def drive_gain(self) -> Array:
-        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none.
-
-        Implements (8).
-        """
+        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none."""
         gain = None if self.drive is None else self.drive.gain
         return np.eye(self.n) if gain is None else gain
 

@@ -187,7 +187,10 @@ def _drive(gear: ArrayLike, n: int, where: str) -> Drive:
 
 
 def _torque(control: Array, drive_gain: ArrayLike | None, where: str) -> Array:
-    """tau = g v, eq. 8."""
+    """tau (N, n) = g v of a control signal v (N, n).
+
+    Implements (8).
+    """
     if drive_gain is None:
         raise InputError(f"{where}: control needs drive_gain, the torque per unit of the control signal (8).")
     n = control.shape[1]

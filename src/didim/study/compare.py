@@ -79,7 +79,7 @@ class Comparison:
         width = max(12, *(len(name) for name in names))
         lines = [
             f"{'':<{width}}" + "".join(f"   {label:^21}" for label, _ in self.found),
-            f"{'parameter':<{width}}" + f"   {'value':>10} {'2 sigma':>10}" * len(self.found),
+            f"{'parameter':<{width}}" + f"   {'value':>10} {'2 sigma*':>10}" * len(self.found),
         ]
         for name in names:
             cells = [_known(estimate).get(name) for _, estimate in self.found]
@@ -92,6 +92,7 @@ class Comparison:
         for title, text in _figures():
             lines.append(f"{title:<{width}}" + "".join(f"   {text(estimate):>21}" for _, estimate in self.found))
         lines.append(f"{'seconds':<{width}}" + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate))
+        lines.append("\n* corrected for the colour of the residuals, as the intervals of didim identify are")
         lines += [f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None]
         lines += [f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"]
         lines.append(f"\n{self._verdict(len(apart), len(names))}")

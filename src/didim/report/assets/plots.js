@@ -173,7 +173,7 @@
       const { left, width } = box.getBoundingClientRect();
       return Math.min(Math.max(event.clientX - left, EDGE.left), width - EDGE.right);
     };
-    box.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse" && event.button === 0) { start = where(event); box.setPointerCapture(event.pointerId); event.preventDefault(); box.focus({ preventScroll: true }); } });
+    box.addEventListener("pointerdown", (event) => { read(plot, plot.at(where(event))); if (event.pointerType === "mouse" && event.button === 0) { start = where(event); box.setPointerCapture(event.pointerId); event.preventDefault(); box.focus({ preventScroll: true }); } });
     box.addEventListener("pointermove", (event) => {
       read(plot, plot.at(where(event)));
       if (start === null) return;

@@ -11,6 +11,7 @@ from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.report.subject import Subject
 from didim.results.estimate import Estimate
+from didim.results.history import steps_told
 from didim.results.words import share
 
 _KINDS = {"inertial": ("X", "Y", "Z", "M"), "rotors": ("Ia",), "friction": ("Fv", "Fc"), "offsets": ("off",)}
@@ -30,15 +31,8 @@ class Convergence(Section):
     def content(self, subject: Subject) -> dict[str, Any]:
         """Two pictures, and what kept the steps within bounds."""
         history = subject.estimate.history
-        guards = [(k, guard) for k, step in enumerate(history) for guard in step.guards]
-        return {"figures": [_errors(subject), _parameters(subject.estimate)], "guards": guards, "stages": _stages(history)}
-
-
-def _stages(history: Any) -> str:
-    """Which part of the method took which steps, where there was more than one."""
-    names = list(dict.fromkeys(step.stage for step in history))
-    first = {name: next(k for k, step in enumerate(history) if step.stage == name) for name in names}
-    return "" if len(names) < 2 else "; ".join(f"{name} from iteration {first[name]}" for name in names)
+        guards = [(k, guard) for k, step in enumerate(history) for guard in dict.fromkeys(step.guards)]
+        return {"figures": [_errors(subject), _parameters(subject.estimate)], "guards": guards, "stages": steps_told(history)}
 
 
 def _errors(subject: Subject) -> Figure:
@@ -47,7 +41,7 @@ def _errors(subject: Subject) -> Figure:
     what = "position" if subject.estimate.output == "position" else "torque"
     return Figure(
         f"How fast does the {what} error fall?",
-        f"From {share(history[0].residual)} at the start to {share(history[-1].residual)} in {len(history) - 1} steps.",
+        f"From {share(history[0].residual)} at the start to {share(history[-1].residual)}.",
         "iteration",
         "||Y - W chi|| / ||Y||, %",
         tuple(
@@ -62,7 +56,7 @@ def _errors(subject: Subject) -> Figure:
 def _last_step(estimate: Estimate) -> str:
     """Which parameter moved most at the end, in units of its uncertainty."""
     if len(estimate.history) < 2 or not np.all(np.isfinite(estimate.sigma)) or not np.all(estimate.sigma > 0):
-        return f"{len(estimate.history) - 1} steps."
+        return ""
     moved = np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / estimate.sigma
     return f"{estimate.names[int(moved.argmax())]} moved most in the last step, by {moved.max():.2g} sigma."
 

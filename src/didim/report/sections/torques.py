@@ -47,7 +47,8 @@ def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
         figures.append(
             Figure(
                 f"Does the model explain the {word} of {joint_label(model, j)}?",
-                _answer(columns, time, unit),
+                _answer(columns, time, unit)
+                + ("" if t is time else f" {t.size} of {time.size} samples are drawn, all peaks among them."),
                 "time, s" if begin == 0.0 else f"time, s, from {begin:.3f} s on",
                 f"{word}, {unit}",
                 tuple(Series(name, name, t, few[:, k]) for k, name in enumerate(("measured", "estimated", "residual"))),
