@@ -9,6 +9,9 @@ from didim.paper.claims import claims
 from didim.paper.experiments import PaperExperiments
 from didim.paper.figures import FIGURES, draw, figure_files
 from didim.paper.tables import TABLES, table
+from support.virtual import paper
+
+pytestmark = pytest.mark.xdist_group("paper")
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +21,7 @@ def in_tmp(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def runs() -> PaperExperiments:
-    return PaperExperiments()
+    return paper()
 
 
 def test_demo_prints_both_methods_and_draws(capsys, tmp_path):

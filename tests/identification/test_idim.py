@@ -9,12 +9,14 @@ import pytest
 
 import didim
 from didim.paper.experiments import PaperExperiments
-from support.virtual import inertia_error, loop, model, scara_record
+from support.virtual import inertia_error, loop, model, paper, scara_record
+
+pytestmark = pytest.mark.xdist_group("paper")
 
 
 @pytest.fixture(scope="module")
 def runs() -> PaperExperiments:
-    return PaperExperiments()
+    return paper()
 
 
 def test_idim_is_least_squares_on_the_filtered_motion():

@@ -7,11 +7,18 @@ from functools import cache
 import numpy as np
 
 import didim
+from didim.paper.experiments import PaperExperiments
 
 
 @cache
 def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.DynamicModel:
     return didim.DynamicModel(didim.load_robot(name), effects)
+
+
+@cache
+def paper() -> PaperExperiments:
+    """The paper's experiments; tests that use them run in one worker (group "paper"), so that long runs are made once."""
+    return PaperExperiments()
 
 
 @cache
