@@ -49,7 +49,7 @@ warm: $(VENV)/.installed-test
 	@$(BIN)/python -c 'from didim.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
 
 test: check warm
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs

@@ -11,8 +11,6 @@ from didim.paper.figures import FIGURES, draw, figure_files
 from didim.paper.tables import TABLES, table
 from support.virtual import paper
 
-pytestmark = pytest.mark.xdist_group("paper")
-
 
 @pytest.fixture(autouse=True)
 def in_tmp(tmp_path, monkeypatch):

@@ -11,8 +11,6 @@ import didim
 from didim.paper.experiments import PaperExperiments
 from support.virtual import inertia_error, loop, model, paper, scara_record
 
-pytestmark = pytest.mark.xdist_group("paper")
-
 
 @pytest.fixture(scope="module")
 def runs() -> PaperExperiments:

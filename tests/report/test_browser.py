@@ -15,10 +15,7 @@ from support.reported import found, hostile
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.xdist_group("report"),  # one worker: its estimates are made once
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: on Debian, apt install chromium"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: on Debian, apt install chromium")
 
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
 

@@ -12,8 +12,6 @@ from didim.report.figures import packed, thinned
 from didim.results.prediction import ComparedRows
 from support.reported import found
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 def rows(left: np.ndarray, used: np.ndarray | None = None) -> ComparedRows:
     left = left.reshape(-1, 1)

@@ -13,8 +13,6 @@ from didim.results.words import parameter_units
 from support.reported import found
 from support.virtual import model, scara_record
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 def levels(estimate) -> tuple[str, ...]:
     return tuple(use.level for use in judge(estimate).uses)

@@ -19,8 +19,6 @@ from didim.report.sections import SECTIONS
 from support.reported import HOSTILE, KINDS, found, hostile
 from support.virtual import model, scara_record
 
-pytestmark = pytest.mark.xdist_group("report")
-
 TEMPLATES = Path(didim.report.__file__).parent / "templates"
 
 

@@ -11,8 +11,6 @@ from didim.report.pictures import new_axes
 from didim.results.prediction import compared_rows
 from support.reported import found
 
-pytestmark = pytest.mark.xdist_group("report")
-
 DRAWN = {
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
     "residual_histogram": lambda estimate, axes: report.residual_histogram(estimate, estimate.experiments, 0, axes),

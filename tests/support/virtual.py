@@ -17,7 +17,7 @@ def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.
 
 @cache
 def paper() -> PaperExperiments:
-    """The paper's experiments; tests that use them run in one worker (group "paper"), so that long runs are made once."""
+    """The paper's experiments; its long runs are made once in each worker."""
     return PaperExperiments()
 
 
