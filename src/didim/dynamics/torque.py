@@ -78,7 +78,7 @@ class TorqueModel(ABC):
     def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        W = np.zeros((q_.shape[0], self.robot.n, len(self.parameter_names)))
+        W = np.empty((q_.shape[0], self.robot.n, len(self.parameter_names)))
         regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
         return W
 

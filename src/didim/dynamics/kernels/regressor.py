@@ -147,16 +147,19 @@ def regressor(
     work: Work,
     W: Any,
 ) -> None:
-    """IDM (n, p) of one sample into W, which must hold zeros.
+    """IDM (n, p) of one sample into W, whatever it held.
 
     Implements (2), (65).
     """
+    for i in range(W.shape[0]):  # here, where the rows are in the cache, and not over the whole array beforehand
+        for c in range(W.shape[1]):
+            W[i, c] = 0.0
     place(tree, q, work)
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
 @entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _cube))
 def regressor_batch(tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
-    """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p), which must hold zeros."""
+    """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p)."""
     for k in range(q.shape[0]):
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W[k])
