@@ -12,13 +12,14 @@ from didim.door import samples
 from didim.dynamics.kernels.derivatives import allocate_ground, motion_derivatives_batch
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
-from didim.dynamics.kernels.regressor import Columns, regressor_batch
+from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor_entries_batch
 from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.errors import InfeasibleError, InputError
 from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class TorqueModel(ABC):
@@ -81,6 +82,15 @@ class TorqueModel(ABC):
         W = np.empty((q_.shape[0], self.robot.n, len(self.parameter_names)))
         regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
         return W
+
+    def regressor_entries(
+        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None, row: Integers, column: Integers
+    ) -> Array:
+        """(N, m) entries (row, column), each (m,), of the regressor: those that are zero by structure need no memory."""
+        q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        W, out = np.empty((self.robot.n, len(self.parameter_names))), np.empty((q_.shape[0], row.size))
+        regressor_entries_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W, row, column, out)
+        return out
 
     def inverse_dynamics(
         self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None

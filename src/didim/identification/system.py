@@ -17,6 +17,9 @@ from didim.signals.states import States
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_MOST = 1 << 28
+"""Bytes of columns that are filtered at once, where the filter needs whole columns: longer records go in parts."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
@@ -64,22 +67,20 @@ def observe(
 
     Implements (10)-(12).
     """
-    n, p = model.robot.n, len(model.parameter_names)
-    active = active_columns(model)
-    flat = np.flatnonzero(active.ravel())
+    row, column = np.nonzero(active_columns(model))
+    y = selection.columns(window, tau)
+    W = np.zeros((y.shape[0], model.robot.n, len(model.parameter_names)))
+    parts = 1 if selection.decimator.streams else -(-8 * row.size * (window[1] - window[0]) // _MOST)
+    for some in np.array_split(np.arange(row.size), parts):
 
-    def columns(start: int, stop: int) -> Array:
-        part = slice(start, stop)
-        slip = None if states.slip is None else states.slip[part]
-        W = model.regressor(states.q[part], states.dq[part], states.ddq[part], slip)
-        return np.hstack([W.reshape(-1, n * p)[:, flat], tau[part]])
+        def entries(start: int, stop: int, some: Integers = some) -> Array:
+            part = slice(start, stop)
+            slip = None if states.slip is None else states.slip[part]
+            return model.regressor_entries(states.q[part], states.dq[part], states.ddq[part], slip, row[some], column[some])
 
-    reduced = selection.reduce(window, columns)
-    W = np.zeros((reduced.shape[0], n, p))
-    for j in range(n):
-        W[:, j, active[j]] = reduced[:, np.flatnonzero(flat // p == j)]
+        W[:, row[some], column[some]] = selection.reduce(window, entries)
     used = selection.moving(states.dq, window)
-    return rows_of(W, reduced[:, flat.size :], used, model.parameter_names, series, selection.decimator.correlation)
+    return rows_of(W, y, used, model.parameter_names, series, selection.decimator.correlation)
 
 
 def rows_of(

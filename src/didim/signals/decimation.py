@@ -63,6 +63,11 @@ class Decimation:
             return 1
         return 2 * _HALF * self.factor + 1 if self.convention == "fir" else max(_PADS[self.convention] + 2, 2 * self.factor)
 
+    @property
+    def streams(self) -> bool:
+        """Whether columns are decimated as they come, in memory that does not grow with the record."""
+        return self.factor > 1 and self.convention == "fir"
+
     def kept(self, N: int) -> NDArray[np.int64]:
         """Indices (K,) of the samples of a record of N that remain."""
         if self.factor == 1:
@@ -135,13 +140,12 @@ class Stream:
 
     def __init__(self, decimation: Decimation) -> None:
         self.decimation = decimation
-        self.streamed = decimation.factor > 1 and decimation.convention == "fir"
         self.rest: Array | None = None
         self.parts: list[Array] = []
 
     def push(self, rows: Array) -> None:
         """The next rows (k, m)."""
-        if not self.streamed:
+        if not self.decimation.streams:
             self.parts.append(rows)
             return
         taps, n_d = self.decimation._taps, self.decimation.factor
@@ -159,7 +163,7 @@ class Stream:
     def result(self) -> Array:
         """The decimated columns (K, m) of all rows so far."""
         X = np.ascontiguousarray(np.concatenate(self.parts))
-        if self.streamed or self.decimation.factor == 1:
+        if self.decimation.streams or self.decimation.factor == 1:
             return X
         filtered(X, self.decimation._sections, _PADS[self.decimation.convention])
         return X[self.decimation.kept(X.shape[0])]

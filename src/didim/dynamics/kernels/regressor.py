@@ -163,3 +163,14 @@ def regressor_batch(tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, sli
     """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p)."""
     for k in range(q.shape[0]):
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W[k])
+
+
+@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1], int64[::1], _matrix))
+def regressor_entries_batch(
+    tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, W: Any, row: Any, column: Any, out: Any
+) -> None:
+    """Entries (row, column), each (m,), of the regressor of every sample, into out (N, m); W (n, p) is scratch."""
+    for k in range(q.shape[0]):
+        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W)
+        for a in range(row.size):
+            out[k, a] = W[row[a], column[a]]
