@@ -1,22 +1,24 @@
-"""The TX40 case, 10 s of closed loop, beside SciPy around Pinocchio and beside straight-line C, each with its torque error."""
+"""The TX40 case, 10 s of closed loop, beside SciPy around Pinocchio, MuJoCo and straight-line C, each with its torque error."""
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 import didim
-from benchmarks.dynamics import pinocchio_model
+from benchmarks.dynamics import mujoco_model, pinocchio_model
 from benchmarks.straight_line import StraightLine
-from benchmarks.timing import Row, best
+from benchmarks.timing import Row, best, installed, missing
 
 WIDTH = 0.05
 CASE = Path(__file__).parents[1] / "cases" / "tx40.toml"
+SMOOTH = {"friction": "smooth", "width": WIDTH}
 
 
 def torque_error(found: np.ndarray, expected: np.ndarray) -> float:
@@ -24,91 +26,164 @@ def torque_error(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.sqrt(np.mean((found - expected) ** 2, axis=0) / np.mean(expected**2, axis=0)).max())
 
 
+@dataclass(frozen=True)
+class Loop:
+    """The case, its first `seconds`, with a tabulated reference."""
+
+    seconds: float = 10.0
+
+    @cached_property
+    def case(self) -> didim.Case:
+        """Of `cases/tx40.toml`."""
+        return didim.load_case(CASE)
+
+    @cached_property
+    def t(self) -> np.ndarray:
+        """Times of the outputs, 1 kHz."""
+        return np.asarray(self.case.t)[: round(1000 * self.seconds) + 1]
+
+    @cached_property
+    def phi(self) -> np.ndarray:
+        """Standard parameters."""
+        return self.case.model.nominal
+
+    @cached_property
+    def table(self) -> didim.Reference:
+        """The reference on the clock of the outputs."""
+        return didim.Reference(self.t, self.case.reference.sample(self.t)[0])
+
+    @cached_property
+    def pd(self) -> didim.PD:
+        """The loop, tuned once."""
+        J = didim.largest_inertias(self.case.model, self.phi)
+        return didim.PD(natural_frequency=self.case.controller.natural_frequency, inertia=J)
+
+    @cached_property
+    def gains(self):
+        """kp and kv of the loop."""
+        return self.pd.gains(6, np.ones(6), np.asarray(self.pd.inertia))
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """q, dq at the first time."""
+        q, dq, _ = self.table.sample(self.t[:1])
+        return np.concatenate([q[0], dq[0]])
+
+    def own(self, **settings: object) -> np.ndarray:
+        """Torque of didim's simulation."""
+        run = didim.simulate(self.case.model, self.phi, self.pd, t=self.t, q_ref=self.table, check=False, **settings)
+        return run.tau
+
+    def converged(self, kind: str) -> np.ndarray:
+        """Torque of a run with steps so short that shorter ones change nothing."""
+        return self.own(step=1e-3 / 64) if kind == "exact" else self.own(**SMOOTH, method="fixed", step=1e-3 / 16)
+
+    @cached_property
+    def friction(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Fv, Fc and Ia by joint."""
+        named = dict(zip(self.case.model.parameter_names, self.phi, strict=True))
+        return tuple(np.array([named[f"{stem}{j}"] for j in range(1, 7)]) for stem in ("Fv", "Fc", "Ia"))
+
+    def command(self, q_ref: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The PD law."""
+        return self.gains.kv * (self.gains.kp * (q_ref - y[:6]) - y[6:])
+
+    def by_scipy(self, method: str) -> np.ndarray:
+        """As a user would write it today: solve_ivp at 1e-6 around Pinocchio's aba."""
+        import pinocchio as pin
+
+        Fv, Fc, Ia = self.friction
+        peer = pinocchio_model(self.case.model)
+        peer.armature = Ia
+        data = peer.createData()
+
+        def rates(at: float, y: np.ndarray) -> np.ndarray:
+            friction = Fv * y[6:] + Fc * np.tanh(y[6:] / WIDTH)
+            torque = self.command(self.table.sample([at])[0][0], y)
+            return np.concatenate([y[6:], pin.aba(peer, data, y[:6], y[6:], torque - friction)])
+
+        run = solve_ivp(rates, (0, self.t[-1]), self.start, method=method, t_eval=self.t, rtol=1e-6, atol=1e-6)
+        reference = self.table.sample(self.t)[0]
+        return np.array([self.command(at, y) for at, y in zip(reference, run.y.T, strict=True)])
+
+    def by_mujoco(self) -> np.ndarray:
+        """MuJoCo's Runge-Kutta steps of 1 ms, the law and the friction evaluated once a step, in Python."""
+        import mujoco
+
+        Fv, Fc, Ia = self.friction
+        peer = mujoco_model(self.case.model, Ia)
+        peer.opt.timestep, peer.opt.integrator = 1e-3, mujoco.mjtIntegrator.mjINT_RK4
+        data, reference = mujoco.MjData(peer), self.table.sample(self.t)[0]
+        data.qpos[:], data.qvel[:] = self.start[:6], self.start[6:]
+        found = np.empty((self.t.size, 6))
+        for k in range(self.t.size):
+            dq = np.array(data.qvel)
+            found[k] = self.command(reference[k], np.concatenate([data.qpos, dq]))
+            data.qfrc_applied[:] = found[k] - Fv * dq - Fc * np.tanh(dq / WIDTH)
+            mujoco.mj_step(peer, data)
+        return found
+
+    def by_c(self) -> Callable[[], np.ndarray]:
+        """Straight-line C at -O3, classical Runge-Kutta steps of 1 ms."""
+        compiled = StraightLine(self.case.model, self.phi)
+        half = self.table.sample(np.arange(2 * self.t.size - 1) * 5e-4)[0]
+        return lambda: compiled(1e-3, WIDTH, self.gains.kp, self.gains.kv, half, self.start)
+
+
 def rows() -> list[Row]:
-    """All rows of this file; the difference column is the error of didim's torque against a converged run."""
-    case = didim.load_case(CASE)
-    model, phi, t = case.model, case.model.nominal, case.t
-    J = didim.largest_inertias(model, phi)
-    loop = didim.PD(natural_frequency=case.controller.natural_frequency, inertia=J)
-    table = didim.Reference(t, case.reference.sample(t)[0])
-
-    def run(**settings: object) -> didim.Motion:
-        return didim.simulate(model, phi, loop, t=t, q_ref=table, check=False, **settings)
-
-    smooth = {"friction": "smooth", "width": WIDTH}
-    converged = {
-        "exact": run(step=1e-3 / 64).tau,
-        "smooth": run(**smooth, method="fixed", step=1e-3 / 16).tau,
+    """All rows of this file; the last column is the error of didim's torque against a converged run."""
+    loop = Loop()
+    truth = {kind: loop.converged(kind) for kind in ("exact", "smooth")}
+    ours = {
+        "exact": lambda: loop.own(),
+        "fixed": lambda: loop.own(**SMOOTH, method="fixed"),
+        "adaptive": lambda: loop.own(**SMOOTH, tolerance=1e-6),
     }
-    ours: dict[str, tuple[Callable[[], didim.Motion], str]] = {
-        "exact friction, fixed step": (run, "exact"),
-        "smooth friction, fixed step": (lambda: run(**smooth, method="fixed"), "smooth"),
-        "smooth friction, adaptive 1e-6": (lambda: run(**smooth, tolerance=1e-6), "smooth"),
-    }
-    times = best({name: function for name, (function, _) in ours.items()})
-    errors = {name: torque_error(function().tau, converged[kind]) for name, (function, kind) in ours.items()}
-    plain = times["smooth friction, fixed step"]
-    found = [Row(f"{name}, TX40, 10 s", times[name], "didim, smooth fixed step", plain, errors[name]) for name in ours]
+    times = best(ours)
+    errors = {name: torque_error(run(), truth["exact" if name == "exact" else "smooth"]) for name, run in ours.items()}
+    what = "closed loop, TX40, 10 s at 1 kHz"
+    exact, fixed, adaptive = f"{what}, exact friction", f"{what}, smooth friction", f"{what}, smooth friction, to 1e-6"
+    found = [Row(exact, times["exact"], "didim with smooth friction", times["fixed"], errors["exact"], "<= 1.5")]
+    label = "straight-line C at -O3"
     if StraightLine.available:
+        c = loop.by_c()
+        taken = best({"didim": ours["fixed"], "c": c})
+        told = f"{label} (torque error {torque_error(c(), truth['smooth'][:-1]):.0e})"
+        found.append(Row(fixed, taken["didim"], told, taken["c"], errors["fixed"], "<= 2.5"))
+    else:
+        found.append(missing(fixed, f"{label}, no compiler", "<= 2.5"))
+    for method, target in (("LSODA", ">= 10"), ("RK45", ""), ("DOP853", "")):
+        label = f"SciPy's {method} at 1e-6 around Pinocchio"
+        if not installed("pin"):
+            found.append(missing(adaptive, label, target))
+            continue
+        taken, tau = _once(lambda m=method: loop.by_scipy(m))
+        told = f"{label} (torque error {torque_error(tau, truth['smooth']):.0e})"
+        found.append(Row(adaptive, times["adaptive"], told, taken, errors["adaptive"], target))
+    label = "MuJoCo, RK4 steps of 1 ms, law in Python"
+    if installed("mujoco"):
+        taken, tau = _once(loop.by_mujoco)
         found.append(
-            _beside_c(model, phi, loop, J, table, t, plain, errors["smooth friction, fixed step"], converged["smooth"])
+            Row(
+                fixed,
+                times["fixed"],
+                f"{label} (torque error {torque_error(tau, truth['smooth']):.0e})",
+                taken,
+                errors["fixed"],
+            )
         )
-    if importlib.util.find_spec("pinocchio") is not None:
-        name = "smooth friction, adaptive 1e-6"
-        found.append(_beside_lsoda(model, phi, loop, J, table, t, times[name], errors[name], converged["smooth"]))
-    return found + _growth()
+    else:
+        found.append(missing(fixed, label))
+    return found
 
 
-def _beside_c(model, phi, loop, J, table, t, own, error, converged) -> Row:
-    gains = loop.gains(6, np.ones(6), J)
-    compiled = StraightLine(model, phi)
-    half = table.sample(np.arange(2 * t.size - 1) * 5e-4)[0]
-    q, dq, _ = table.sample(t[:1])
-    start = np.concatenate([q[0], dq[0]])
-    taken = best({"c": lambda: compiled(1e-3, WIDTH, gains.kp, gains.kv, half, start)})["c"]
-    off = torque_error(compiled(1e-3, WIDTH, gains.kp, gains.kv, half, start), converged[:-1])
-    return Row("smooth friction, fixed step, TX40, 10 s", own, f"straight-line C, 1 kHz (torque error {off:.0e})", taken, error)
-
-
-def _beside_lsoda(model, phi, loop, J, table, t, own, error, converged) -> Row:
-    """As a user would write it today: solve_ivp, LSODA at 1e-6, Pinocchio's aba."""
-    import pinocchio as pin
-
-    named = dict(zip(model.parameter_names, phi, strict=True))
-    Fv, Fc, Ia = (np.array([named[f"{stem}{j}"] for j in range(1, 7)]) for stem in ("Fv", "Fc", "Ia"))
-    gains = loop.gains(6, np.ones(6), J)
-    peer = pinocchio_model(model)
-    peer.armature = Ia
-    data = peer.createData()
-
-    def torque(at: float, y: np.ndarray) -> np.ndarray:
-        return gains.kv * (gains.kp * (table.sample([at])[0][0] - y[:6]) - y[6:])
-
-    def rates(at: float, y: np.ndarray) -> np.ndarray:
-        friction = Fv * y[6:] + Fc * np.tanh(y[6:] / WIDTH)
-        return np.concatenate([y[6:], pin.aba(peer, data, y[:6], y[6:], torque(at, y) - friction)])
-
-    q, dq, _ = table.sample(t[:1])
-    begin = time.perf_counter()
-    solution = solve_ivp(rates, (0, t[-1]), np.concatenate([q[0], dq[0]]), method="LSODA", t_eval=t, rtol=1e-6, atol=1e-6)
-    taken = 1e3 * (time.perf_counter() - begin)
-    tau = np.array([torque(at, y) for at, y in zip(t, solution.y.T, strict=True)])
-    label = f"SciPy LSODA 1e-6 around Pinocchio (torque error {torque_error(tau, converged):.0e})"
-    return Row("smooth friction, adaptive 1e-6, TX40, 10 s", own, label, taken, error)
-
-
-def _growth() -> list[Row]:
-    """Cost against duration: the same loop for 10, 100 and 1000 s, read at 101 times."""
-    model = didim.DynamicModel(didim.load_robot("tx40"), ["rotor", "viscous", "coulomb"])
-    loop = didim.PD(natural_frequency=30.0)
-    taken = {}
-    for duration in (10, 100, 1000):
-        series = didim.Fourier.random(model.robot, 0, period=10.0, periods=duration // 10)
-        t = np.linspace(0, duration, 101)
+def _once(function: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
+    """Best time of five in ms, and the result; two for what takes seconds."""
+    taken, found = float("inf"), None
+    for k in range(5):
         begin = time.perf_counter()
-        didim.simulate(model, model.nominal, loop, t=t, q_ref=series, check=False, step=1e-3)
-        taken[duration] = 1e3 * (time.perf_counter() - begin)
-    return [
-        Row(f"TX40, 10 s, exact, trajectory; peer: {duration} s", taken[10], f"didim, {duration} s", taken[duration], 0.0)
-        for duration in (100, 1000)
-    ]
+        found = function()
+        taken = min(taken, 1e3 * (time.perf_counter() - begin))
+        if k and taken > 1500:
+            break
+    return taken, found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import float64, int64, void
 
 from didim.compiled import entry, kernel
@@ -70,44 +71,40 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
 
 @kernel
 def factor(M: Any) -> int:
-    """Cholesky without roots, M = L D L', in place: L below the diagonal, 1/D_jj on it, D L' above it.
-
-    -1 on success, else the first joint that fails: D_jj must be positive.
-    """
+    """Cholesky M = L L', in place: L below the diagonal, 1/L_jj on it; -1 on success, else the first joint that fails."""
     n = M.shape[0]
     for j in range(n):
-        pivot = M[j, j] - products(M, j, j, j)
+        pivot = M[j, j] - products(M, j, M, j, j)
         if not pivot > 1e-14 * abs(M[j, j]):
             return j
-        M[j, j] = 1.0 / pivot
+        M[j, j] = 1.0 / np.sqrt(pivot)
         for i in range(j + 1, n):
-            M[j, i] = M[i, j] - products(M, i, j, j)
-            M[i, j] = M[j, i] * M[j, j]
+            M[i, j] = (M[i, j] - products(M, i, M, j, j)) * M[j, j]
     return -1
 
 
 @kernel
 def solve(L: Any, x: Any) -> None:
-    """x <- (L D L')^-1 x, in place, with L and 1/D as `factor` leaves them."""
+    """x <- (L L')^-1 x, in place, with L as `factor` leaves it."""
     n = x.size
     for i in range(n):
         known = 0.0
         for k in range(i):
             known += L[i, k] * x[k]
-        x[i] -= known
+        x[i] = (x[i] - known) * L[i, i]
     for i in range(n - 1, -1, -1):
         known = 0.0
         for k in range(i + 1, n):
             known += L[k, i] * x[k]
-        x[i] = x[i] * L[i, i] - known
+        x[i] = (x[i] - known) * L[i, i]
 
 
 @kernel
-def products(M: Any, i: int, j: int, count: int) -> float:
-    """Sum of M[i, k] M[k, j] over the first `count` k: a row of L times a column of D L'."""
+def products(A: Any, i: int, B: Any, j: int, count: int) -> float:
+    """Sum of A[i, k] B[j, k] over the first `count` columns."""
     total = 0.0
     for k in range(count):
-        total += M[i, k] * M[k, j]
+        total += A[i, k] * B[j, k]
     return total
 
 
