@@ -55,8 +55,14 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/index.html"
 
-bench: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks
+$(VENV)-bench/.installed: pyproject.toml | $(VENV)/.made
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	-$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check figaroh
+	@touch $@
+
+bench: $(VENV)-bench/.installed
+	$(VENV)-bench/bin/python -m benchmarks
 
 pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/pictures.py
@@ -68,4 +74,4 @@ equations: $(VENV)/.installed-test
 	$(BIN)/python docs/equations.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,38 +1,60 @@
-"""`make bench`: run all benchmarks, print a Markdown table, and keep it with a JSON file in benchmarks/results."""
+"""`make bench`: run all benchmarks, print Markdown tables, and keep them with a JSON file in benchmarks/results.
+
+`python -m benchmarks --docs` writes the tables into docs/benchmarks.md too.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from benchmarks import dynamics, identification, simulation, timing
+from benchmarks import dynamics, growth, identification, signals, simulation, timing
 from didim.compiled import warm
 
 RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- results -->", "<!-- end -->"
 
 
 def main() -> None:
     """Measure, print and write."""
+    warnings.simplefilter("ignore")  # of peers
     seconds = warm()
-    rows = dynamics.rows() + simulation.rows() + identification.rows()
+    rows = dynamics.rows() + signals.rows() + simulation.rows() + identification.rows()
+    growing, peaks, starts = growth.growths(), growth.memory(), growth.cold_start()
     about = timing.machine()
     lines = [
         " · ".join(f"{key} {value}" for key, value in about.items()),
         "",
         timing.table(rows),
         "",
+        growth.text(growing, peaks, starts),
+        "",
         "Compiling or loading, s: " + ", ".join(f"{name.rsplit('.', 1)[1]} {value:.2f}" for name, value in seconds.items()),
     ]
-    print("\n".join(lines))
+    text = "\n".join(lines)
+    print(text)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "bench.md").write_text("\n".join(lines) + "\n")
-    report = {"machine": about, "compile_seconds": seconds, "rows": [asdict(row) | {"ratio": row.ratio} for row in rows]}
-    (RESULTS / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
+    (RESULTS / "bench.md").write_text(text + "\n")
+    found = {
+        "machine": about,
+        "compile_seconds": seconds,
+        "rows": [asdict(row) | {"ratio": row.ratio, "reached": row.reached} for row in rows],
+        "growth": growth.as_json(growing),
+        "memory": peaks,
+        "cold_start": starts,
+    }
+    (RESULTS / "bench.json").write_text(json.dumps(found, indent=2) + "\n")
+    if "--docs" in sys.argv[1:]:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":

@@ -154,10 +154,11 @@ class Stream:
         if ready:
             self.parts.append(np.empty((ready, X.shape[1])))
             bands = self.decimation._bands
-            for k in range(0, ready, _AT_ONCE):
-                some = min(_AT_ONCE, ready - k)
-                span = (some - 1) * n_d + taps.size
-                np.matmul(bands[:some, :span], X[k * n_d : k * n_d + span], out=self.parts[-1][k : k + some])
+            with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
+                for k in range(0, ready, _AT_ONCE):
+                    some = min(_AT_ONCE, ready - k)
+                    span = (some - 1) * n_d + taps.size
+                    np.matmul(bands[:some, :span], X[k * n_d : k * n_d + span], out=self.parts[-1][k : k + some])
         self.rest = X[ready * n_d :]
 
     def result(self) -> Array:
