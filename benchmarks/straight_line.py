@@ -137,11 +137,11 @@ class StraightLine:
 
     def __init__(self, model: didim.DynamicModel, phi: np.ndarray) -> None:
         self.n = model.robot.n
-        self._folder = tempfile.TemporaryDirectory()
-        file, library = Path(self._folder.name) / "loop.c", Path(self._folder.name) / "loop.so"
-        file.write_text(source(model, phi))
-        subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, file, "-lm"], check=True)
-        self._run = ctypes.CDLL(str(library)).run
+        with tempfile.TemporaryDirectory() as folder:  # once loaded, the library needs its file no more
+            file, library = Path(folder) / "loop.c", Path(folder) / "loop.so"
+            file.write_text(source(model, phi))
+            subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, file, "-lm"], check=True)
+            self._run = ctypes.CDLL(str(library)).run
 
     def __call__(
         self, h: float, width: float, kp: np.ndarray, kv: np.ndarray, ref: np.ndarray, start: np.ndarray
