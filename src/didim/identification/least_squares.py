@@ -57,24 +57,34 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class _Factors:
-    """Singular value decomposition of R from a QR of the column-scaled W."""
+    """W = Q R with scaled columns, and R = u s v': of W's size there is Q alone, which is what long records have room for."""
 
+    Q: Array
     left: Array
+    """(b, k) u."""
     singular: Array
     right: Array
     scale: Array
     rank: int
+
+    def coordinates(self, y: Array) -> Array:
+        """(rank,) of y (r,) along the left singular vectors of W."""
+        return np.asarray(self.left[:, : self.rank].T @ (self.Q.T @ y))
+
+    def explained(self, y: Array) -> Array:
+        """(r,) the part of y that W can explain."""
+        return np.asarray(self.Q @ (self.left[:, : self.rank] @ self.coordinates(y)))
 
 
 def _factor(W: Array) -> _Factors:
     scale = np.linalg.norm(W, axis=0)
     scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
     safe = np.where(scale > 0, scale, 1.0)
-    Q, R = linalg.qr(np.where(scale > 0, W / safe, 0.0), mode="economic", check_finite=False)
+    scaled = np.multiply(W, np.where(scale > 0, 1.0 / safe, 0.0), out=np.empty(W.shape, order="F"))  # LAPACK's order: no copy
+    Q, R = linalg.qr(scaled, mode="economic", overwrite_a=True, check_finite=False)
     u, s, vt = linalg.svd(R, check_finite=False)
-    k = s.size
-    rank = int(np.sum(s > RANK * s[0])) if k and s[0] > 0 else 0
-    return _Factors(Q @ u[:, :k], s, vt, safe, rank)
+    rank = int(np.sum(s > RANK * s[0])) if s.size and s[0] > 0 else 0
+    return _Factors(Q, u[:, : s.size], s, vt, safe, rank)
 
 
 def solve(system: LinearSystem, weights: Array) -> Solution:
@@ -82,11 +92,10 @@ def solve(system: LinearSystem, weights: Array) -> Solution:
 
     Implements (15).
     """
-    W, y = system.W * weights[:, None], system.y * weights
-    f = _factor(W)
+    y, f = system.y * weights, _factor(system.W * weights[:, None])
     r = f.rank
     basis = (f.right[:r] / f.singular[:r, None]) / f.scale
-    values = basis.T @ (f.left[:, :r].T @ y)
+    values = basis.T @ f.coordinates(y)
     hidden = np.linalg.norm(f.right[r:], axis=0) > _NULL
     return Solution(values, weights, basis.T @ basis, r, hidden)
 
@@ -104,7 +113,7 @@ def joint_deviations(system: LinearSystem) -> Array:
         rows = system.joint == j
         W, y = system.W[rows], system.y[rows]
         f = _factor(W)
-        rest = y - f.left[:, : f.rank] @ (f.left[:, : f.rank].T @ y)
+        rest = y - f.explained(y)
         if y.size - f.rank < FEW:  # it would fit itself: ask the equations of all joints
             common = system.residual(solve(system, np.ones(system.y.size)).values) if common is None else common
             deviation[j] = np.linalg.norm(common[rows]) / np.sqrt(y.size)
