@@ -178,9 +178,8 @@ class ClosedLoop:
 
     def _reduced(self, k: int, motion: Motion) -> tuple[Array, Array]:
         """Y - Y_s and Y of record k, decimated: (K, groups)."""
-        measured = np.hstack([np.asarray(getattr(self.records[k], name)) for name in self.outputs])
-        simulated = np.hstack([getattr(motion, name) for name in self.outputs])
-        reduced = self.selection.columns(self.windows[k], np.hstack([measured, simulated]))
+        signals = [np.asarray(getattr(of, name)) for of in (self.records[k], motion) for name in self.outputs]
+        reduced = self.selection.reduce(self.windows[k], lambda start, stop: np.hstack([each[start:stop] for each in signals]))
         y, y_s = np.hsplit(reduced, 2)
         return y - y_s, y
 
