@@ -15,97 +15,43 @@ from pathlib import Path
 import numpy as np
 
 import didim
-from didim.export.trace import Symbol, Trace, shown
+from didim.dynamics.straight.recursions import factor, inertia_matrix, link_torque, move, place
+from didim.dynamics.straight.trace import Symbol, Trace, shown
 
 
-def _dynamics(model: didim.DynamicModel, phi: np.ndarray) -> list[str]:
-    """C statements from q[], dq[] to M<i><j> (lower triangle) and bias<i>, all joints revolute."""
+def _accelerations(model: didim.DynamicModel, phi: np.ndarray) -> tuple[list[tuple[str, str]], list[Symbol]]:
+    """Statements from q[], dq[] and tau[] to the accelerations, and these; C has the parameters as numbers too."""
     code, n = Trace(), model.robot.n
-    values = model.values(phi)
-    link = [[float(x) for x in row] for row in values.link]
-    J = [[[p[0], p[1], p[2]], [p[1], p[3], p[4]], [p[2], p[4], p[5]]] for p in link]
-    S = [p[6:9] for p in link]
-    R, P = [], []
-    for i, joint in enumerate(model.robot.joints):
-        c, s = code.let(f"cos(q[{i}])"), code.let(f"sin(q[{i}])")
-        turn: list[list[Symbol]] = [[c, code.mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
-        fixed = [[float(x) for x in row] for row in np.round(joint.rotation, 15)]
-        R.append([[code.dot(row, [turn[k][m] for k in range(3)]) for m in range(3)] for row in fixed])
-        P.append([float(x) for x in joint.translation])
-    back = [[[A[k][m] for k in range(3)] for m in range(3)] for A in R]
-    w, dw, dv, f, m = ([None] * n for _ in range(5))
-    for i, joint in enumerate(model.robot.joints):
-        p = joint.parent
-        wp = [0.0] * 3 if p < 0 else w[p]
-        dwp = [0.0] * 3 if p < 0 else dw[p]
-        dvp = [float(-x) for x in model.robot.gravity] if p < 0 else dv[p]
-        rate: list[Symbol] = [0.0, 0.0, f"dq[{i}]"]
-        inner = code.times(back[i], wp)
-        w[i] = code.plus(inner, rate)
-        dw[i] = code.plus(code.times(back[i], dwp), code.cross(inner, rate))
-        dv[i] = code.times(back[i], code.plus(dvp, code.cross(dwp, P[i]), code.cross(wp, code.cross(wp, P[i]))))
-        f[i] = code.plus(
-            [code.mul(link[i][9], x) for x in dv[i]], code.cross(dw[i], S[i]), code.cross(w[i], code.cross(w[i], S[i]))
-        )
-        m[i] = code.plus(code.times(J[i], dw[i]), code.cross(w[i], code.times(J[i], w[i])), code.cross(S[i], dv[i]))
-    lines_of = []
-    for i in reversed(range(n)):
-        friction = f"{float(values.viscous[i, i])!r} * dq[{i}] + {float(values.limit_positive[i])!r} * tanh(dq[{i}] / width)"
-        lines_of.append(f"const double bias{i} = {shown(m[i][2])} + {friction};")
-        p = model.robot.joints[i].parent
-        if p >= 0:
-            fp = code.times(R[i], f[i])
-            f[p] = code.plus(f[p], fp)
-            m[p] = code.plus(m[p], code.times(R[i], m[i]), code.cross(P[i], fp))
-    mass, moment, inertia = [p[9] for p in link], list(S), list(J)
-    for i in reversed(range(n)):
-        push, twist = [code.mul(-1.0, moment[i][1]), moment[i][0], 0.0], [inertia[i][k][2] for k in range(3)]
-        lines_of.append(f"double M{i}{i} = {shown(code.add(twist[2], float(values.armature[i, i])))};")
-        k, j = i, model.robot.joints[i].parent
-        while j >= 0:
-            push = code.times(R[k], push)
-            twist = code.plus(code.times(R[k], twist), code.cross(P[k], push))
-            lines_of.append(f"double M{i}{j} = {shown(twist[2])};")
-            k, j = j, model.robot.joints[j].parent
-        p = model.robot.joints[i].parent
-        if p >= 0:
-            half = code.plus(code.times(R[i], moment[i]), [code.mul(0.5 * mass[i], x) for x in P[i]])
-            double = code.mul(2.0, code.dot(P[i], half))
-            RJ = [code.times(inertia[i], R[i][a]) for a in range(3)]
-            moved = [[code.dot(R[i][b], RJ[a]) for b in range(3)] for a in range(3)]
-            for a in range(3):
-                for b in range(3):
-                    less = code.add(code.mul(P[i][a], half[b]), code.mul(half[a], P[i][b]))
-                    moved[a][b] = code.add(moved[a][b], code.mul(-1.0, less))
-                moved[a][a] = code.add(moved[a][a], double)
-            inertia[p] = [code.plus(inertia[p][a], moved[a]) for a in range(3)]
-            moment[p] = code.plus(moment[p], half, [code.mul(0.5 * mass[i], x) for x in P[i]])
-            mass[p] += mass[i]
-    return [f"const double {name} = {expression};" for name, expression in code.lines] + lines_of
-
-
-def _factor_and_solve(n: int) -> list[str]:
-    """Cholesky and the two substitutions, unrolled."""
-    lines = []
-    for j in range(n):
-        terms = "".join(f" - L{j}{k}*L{j}{k}" for k in range(j))
-        lines.append(f"const double D{j} = 1.0 / sqrt(M{j}{j}{terms});")
-        for i in range(j + 1, n):
-            terms = "".join(f" - L{i}{k}*L{j}{k}" for k in range(j))
-            lines.append(f"const double L{i}{j} = (M{i}{j}{terms}) * D{j};")
+    values, tree = model.values(phi), model.tree
+    links = [[float(x) for x in ten] for ten in values.link]
+    q, dq = ([f"{name}[{i}]" for i in range(n)] for name in ("q", "dq"))
+    cos, sin = ([code.let(f"{name}({angle})") for angle in q] for name in ("cos", "sin"))
+    frames = place(code, tree, q, cos, sin)
+    force = link_torque(code, frames, links, move(code, frames, [float(g) for g in tree.gravity], dq, [0.0] * n))
     for i in range(n):
-        terms = "".join(f" - L{i}{k}*y{k}" for k in range(i))
-        lines.append(f"const double y{i} = (tau[{i}] - bias{i}{terms}) * D{i};")
+        tanh = code.mul(float(values.limit_positive[i]), code.let(f"tanh(dq[{i}] / width)"))
+        force[i] = code.plus([force[i]], [code.mul(float(values.viscous[i, i]), dq[i])], [tanh])[0]
+    M = inertia_matrix(code, frames, links)
+    for i in range(n):
+        M[i][i] = code.add(M[i][i], float(values.armature[i, i]))
+    L, _ = factor(code, M)
+    x = [code.sub(f"tau[{i}]", force[i]) for i in range(n)]
+    for i in range(n):
+        x[i] = code.mul(code.sub(x[i], code.dot(L[i][:i], x[:i])), L[i][i])
     for i in reversed(range(n)):
-        terms = "".join(f" - L{k}{i}*a{k}" for k in range(i + 1, n))
-        lines.append(f"const double a{i} = (y{i}{terms}) * D{i}; ddq[{i}] = a{i};")
-    return lines
+        known = code.dot([L[k][i] for k in range(i + 1, n)], x[i + 1 :])
+        x[i] = code.mul(code.sub(x[i], known), L[i][i])
+    return code.needed(x), x
 
 
 def source(model: didim.DynamicModel, phi: np.ndarray) -> str:
     """The whole C file: void run(steps, h, width, kp, kv, q_ref at half steps, state, tau of each step)."""
     n = model.robot.n
-    body = "\n  ".join([*_dynamics(model, phi), *_factor_and_solve(n)])
+    statements, accelerations = _accelerations(model, phi)
+    body = "\n  ".join(
+        [f"const double {name} = {expression};" for name, expression in statements]
+        + [f"ddq[{i}] = {shown(each)};" for i, each in enumerate(accelerations)]
+    )
     return f"""#include <math.h>
 static void rates(const double *y, const double *r, const double *kp, const double *kv, double width, double *d, double *tau) {{
   const double *q = y, *dq = y + {n};

@@ -155,7 +155,7 @@ def kernel_sources() -> list[Path]:
 def source_key() -> str:
     """Hash of all kernel sources, the Numba version and the processor."""
     digest = hashlib.sha256()
-    for source in [Path(__file__), *kernel_sources()]:
+    for source in [Path(__file__), _PACKAGE / "lending.py", *kernel_sources()]:
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     return digest.hexdigest()[:16]

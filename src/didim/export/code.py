@@ -12,9 +12,9 @@ from importlib import metadata
 
 import numpy as np
 
+from didim.dynamics.straight.trace import shown
 from didim.errors import InputError, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
-from didim.export.trace import shown
 from didim.results.estimate import Estimate
 
 LANGUAGES = ("python", "c")

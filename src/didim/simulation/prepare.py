@@ -11,6 +11,7 @@ from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.door import instants, per_joint, real
+from didim.dynamics.straight.machine_code import machine_code
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK
@@ -71,13 +72,14 @@ def prepared(asked: Asked) -> Run:
     probe = course.sample(np.linspace(0.0, time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
     own = _own_inertia(loop, law, probe)
     fastest = fastest_rate(model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own)
-    plant = make_plant(model, values, loop, law, course.pieces(0.0, period, period), kind, asked.width)
+    straight = machine_code(model.tree)
+    plant = make_plant(model, values, straight, loop, law, course.pieces(0.0, period, period), kind, asked.width)
     out = new_output(on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS else 2 * n
     substeps = substeps_for(period, fastest, longest, asked.most_substeps)
-    return Run(plant, course, given, out, y, period, substeps, size, model.robot.joint_names)
+    return Run(plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names)
 
 
 def _course(

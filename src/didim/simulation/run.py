@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.straight.machine_code import MachineCode
 from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course
 from didim.simulation.kernels.adaptive import run_adaptive
@@ -37,6 +38,7 @@ class Run:
     def __init__(
         self,
         plant: Plant,
+        straight: MachineCode | None,
         course: Course,
         t: Array,
         out: Output,
@@ -46,7 +48,7 @@ class Run:
         size: int,
         joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.course, self.t, self.out, self.y = plant, course, t, out, y
+        self.plant, self.straight, self.course, self.t, self.out, self.y = plant, straight, course, t, out, y
         self.period, self.substeps, self.size, self.joints = period, substeps, size, joints
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])

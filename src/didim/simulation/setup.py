@@ -9,7 +9,9 @@ from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.door import samples
+from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
+from didim.dynamics.straight.machine_code import MachineCode
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.signals.kernels.pieces import Pieces
@@ -75,7 +77,14 @@ def law_of(loop: Controller | None, model: TorqueModel, inertia: Array) -> Law:
 
 
 def make_plant(
-    model: TorqueModel, values: Values, loop: Controller | None, law: Law, asked: Pieces, friction: int, width: float
+    model: TorqueModel,
+    values: Values,
+    straight: MachineCode | None,
+    loop: Controller | None,
+    law: Law,
+    asked: Pieces,
+    friction: int,
+    width: float,
 ) -> Plant:
     """A plant with clean memory."""
     n, c = model.robot.n, len(model.contacts)
@@ -84,6 +93,7 @@ def make_plant(
     return Plant(
         model.tree,
         values,
+        0 if straight is None else straight.address,
         model.tree if loop is None else loop.own_tree(model),
         own,
         law,
@@ -99,6 +109,7 @@ def make_plant(
             np.zeros((c, c)),
             np.zeros(1, dtype=np.int64),
             np.zeros(c, dtype=np.int64),
+            np.zeros(padded(c)),
         ),
         drive_of(loop),
         friction,

@@ -13,8 +13,14 @@ from numba import float64, int64, void
 
 from didim.compiled import entry, kernel
 from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
-from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, values_type, work_type
+from didim.dynamics.kernels.straight import call_straight as _call
+from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, turn, values_type, work_type
 from didim.dynamics.kernels.vectors import add, cross, dot, first_moment, get, inertia_times, out_of, scale
+
+call_straight: Any = _call
+
+SMALLEST_PIVOT = 1e-14
+"""Of M, over its diagonal: below this M is not positive definite."""
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
@@ -75,7 +81,7 @@ def factor(M: Any) -> int:
     n = M.shape[0]
     for j in range(n):
         pivot = M[j, j] - products(M, j, M, j, j)
-        if not pivot > 1e-14 * abs(M[j, j]):
+        if not pivot > SMALLEST_PIVOT * abs(M[j, j]):
             return j
         M[j, j] = 1.0 / np.sqrt(pivot)
         for i in range(j + 1, n):
@@ -110,12 +116,29 @@ def products(A: Any, i: int, B: Any, j: int, count: int) -> float:
 
 @kernel
 def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
-    """N(q, dq) without Coulomb contacts into work.bias, at the placement held in `work`; uses ddq = 0."""
+    """N(q, dq) of the links alone into work.bias, at the placement held in `work`; uses ddq = 0."""
     for i in range(dq.size):
         work.bias[i] = 0.0
     move(tree, dq, work.bias, work)
     link_torque(tree, values, work, work.bias)
+
+
+@kernel
+def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: Work) -> int:
+    """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of `factor`.
+
+    `straight` is the address of the robot's own code, or 0.
+    """
+    if straight != 0:
+        turn(q, work)
+        failed = call_straight(straight, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
+    else:
+        place(tree, q, work)
+        inertia_matrix(tree, values, work)
+        bias(tree, values, dq, work)
+        failed = factor(work.M)
     add_dissipation(values, dq, work.bias)
+    return failed
 
 
 @kernel
@@ -124,13 +147,10 @@ def direct_dynamics(tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip:
 
     Implements (21).
     """
-    place(tree, q, work)
-    inertia_matrix(tree, values, work)
-    bias(tree, values, dq, work)
+    failed = factored(tree, values, 0, q, dq, work)
     add_coulomb(values, slip, work.bias)
     for i in range(q.size):
         ddq[i] = tau[i] - work.bias[i]
-    failed = factor(work.M)
     if failed < 0:
         solve(work.M, ddq)
     return failed

@@ -12,6 +12,7 @@ import numpy as np
 from numba import float64, int64
 
 from didim.compiled import kernel, record_type
+from didim.dynamics.kernels.elementary import padded, sines
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 
 
@@ -42,6 +43,9 @@ class Values(NamedTuple):
 class Work(NamedTuple):
     """Scratch memory, one per thread."""
 
+    angle: Any  # (padded n,) joint positions; so the next two
+    cos: Any
+    sin: Any
     R: Any  # (n, 3, 3) rotation from frame i to its parent, at q
     P: Any  # (n, 3) origin of frame i in its parent, at q
     w: Any  # (n, 3) angular velocity, in frame i; so the next two
@@ -59,19 +63,28 @@ class Work(NamedTuple):
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector)
-work_type = record_type(Work, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector)
+work_type = record_type(Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector)
 values_type = record_type(Values, _matrix, _matrix, _matrix, _vector, _vector, _vector, _matrix, _vector, _vector)
 
 
 def allocate(n: int, c: int) -> Work:
     """Scratch memory for a robot of n joints and c contacts; the kernels themselves allocate nothing."""
-    shapes = [(n, 3, 3), *[(n, 3)] * 6, (n, 10), (n, n, 3), (n, n, 3), (n, n), (n,), (4 * n + 3 * c + 1,)]
+    shapes = [*[(padded(n),)] * 3, (n, 3, 3), *[(n, 3)] * 6, (n, 10), (n, n, 3), (n, n, 3), (n, n), (n,), (4 * n + 3 * c + 1,)]
     return Work(*(np.zeros(shape) for shape in shapes))
+
+
+@kernel
+def turn(q: Any, work: Work) -> None:
+    """Cosines and sines of the joint positions q (n,)."""
+    for i in range(q.size):
+        work.angle[i] = q[i]
+    sines(work.angle, work.cos, work.sin)
 
 
 @kernel
 def place(tree: Tree, q: Any, work: Work) -> None:
     """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
+    turn(q, work)
     for i in range(tree.parent.size):
         if tree.prismatic[i]:
             for k in range(3):
@@ -79,7 +92,7 @@ def place(tree: Tree, q: Any, work: Work) -> None:
                 for m in range(3):
                     work.R[i, k, m] = tree.rotation[i, k, m]
         else:
-            cos, sin = np.cos(q[i]), np.sin(q[i])
+            cos, sin = work.cos[i], work.sin[i]
             for k in range(3):
                 x, y = tree.rotation[i, k, 0], tree.rotation[i, k, 1]
                 work.P[i, k] = tree.translation[i, k]

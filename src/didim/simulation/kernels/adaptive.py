@@ -12,6 +12,7 @@ from numba import float64, int64
 from scipy.integrate import RK45
 
 from didim.compiled import entry, kernel
+from didim.lending import lend
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.fixed import Output, output_type, record
 from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
@@ -25,7 +26,7 @@ _SMALLEST = 1e-10
 
 
 @kernel
-def stages(plant: Plant, t: float, y: Any, size: int, h: float, first: int) -> int:
+def stages(plant: Plant, lent: int, t: float, y: Any, size: int, h: float, first: int) -> int:
     """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of `rates`."""
     K, trial = plant.stage, plant.stage[7]
     for s in range(first, 7):
@@ -34,7 +35,7 @@ def stages(plant: Plant, t: float, y: Any, size: int, h: float, first: int) -> i
             for i in range(s):
                 change += _A[s, i] * K[i, k]
             trial[k] = y[k] + h * change
-        status = rates(plant, t + _C[s] * h, trial, h, K[s])
+        status = rates(lent, t + _C[s] * h, trial, h, K[s])
         if status != FINE:
             return status
     return FINE
@@ -96,13 +97,13 @@ def run_adaptive(
     when: Any,
 ) -> int:
     """Run from start to end from state y, first trying step[0]; returns the next output row, `trouble` as in `run_fixed`."""
-    K = plant.stage
+    K, lent = plant.stage, lend(plant)
     t, h, first = start, step[0], 0
     trouble[0], status = COMPLETED, FINE
     while t < end - TICK and row < out.t.size and status == FINE:
         h = min(h, end - t)
         when[0] = t
-        status = stages(plant, t, y, size, h, first)
+        status = stages(plant, lent, t, y, size, h, first)
         error = error_of(K, y, size, h, relative, absolute) if status == FINE else np.inf
         if not error <= 1.0:
             h *= max(0.2, 0.9 * error**-0.2)
@@ -113,7 +114,7 @@ def run_adaptive(
             continue
         while row < out.t.size and out.t[row] <= t + h + TICK and status == FINE:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
-            status = rates(plant, out.t[row], K[8], h, K[9])
+            status = rates(lent, out.t[row], K[8], h, K[9])
             if status == FINE:
                 record(plant, K[8], row, out)
                 row += 1

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import float64, int64
 
 from didim.compiled import kernel, record_type, shared
-from didim.dynamics.kernels.direct import bias, factor, inertia_matrix, solve
-from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.dynamics.kernels.direct import factored, solve
+from didim.dynamics.kernels.elementary import tanhs
+from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
 
 EXACT, SMOOTH = range(2)
@@ -39,10 +39,11 @@ class Touch(NamedTuple):
     A: Any  # (c, c)
     count: Any  # (1,) int64 how many are slow
     held: Any  # (c,) int64 whether the contact was held from the beginning of the step
+    smooth: Any  # (padded c,) scratch of smooth friction
 
 
 touch_type = record_type(
-    Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1]
+    Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], float64[::1]
 )
 
 
@@ -186,6 +187,7 @@ def arrest(values: Values, touch: Touch, dq: Any) -> None:
 def accelerate(
     tree: Tree,
     values: Values,
+    straight: int,
     q: Any,
     dq: Any,
     tau: Any,
@@ -201,10 +203,7 @@ def accelerate(
 
     Implements (23), (36).
     """
-    place(tree, q, work)
-    inertia_matrix(tree, values, work)
-    bias(tree, values, dq, work)
-    failed = factor(work.M)
+    failed = factored(tree, values, straight, q, dq, work)
     if failed >= 0:
         return failed
     c, n = slip.size, q.size
@@ -212,10 +211,14 @@ def accelerate(
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     for i in range(c):
-        u = row_times(values.contact, i, dq)
-        touch.speed[i] = u
+        touch.speed[i] = row_times(values.contact, i, dq)
+        touch.smooth[i] = touch.speed[i] / width
+    if friction == SMOOTH:
+        tanhs(touch.smooth)
+    for i in range(c):
+        u = touch.speed[i]
         if friction == SMOOTH:
-            slip[i] = np.tanh(u / width)
+            slip[i] = touch.smooth[i]
             touch.force[i] = (values.limit_positive[i] if u > 0.0 else values.limit_negative[i]) * slip[i]
         else:
             touch.force[i] = slide(values, i, u)

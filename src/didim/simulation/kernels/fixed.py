@@ -12,6 +12,7 @@ from numba import float64, int64, types, uint8
 
 from didim.compiled import entry, kernel, record_type, spliced
 from didim.control.kernels.law import sampled_command
+from didim.lending import lend
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, reverses, settle
 from didim.simulation.kernels.plant import COMPLETED, CONTINUOUS, HELD, Plant, apply, ask, plant_type, rates, runaway, told
@@ -77,7 +78,7 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
 
 @spliced
 def advance(
-    plant: Plant, T: Any, t: float, y: Any, size: int, h: float, whole: bool, row: int, out: Output, trouble: Any
+    plant: Plant, lent: int, T: Any, t: float, y: Any, size: int, h: float, whole: bool, row: int, out: Output, trouble: Any
 ) -> int:
     """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
 
@@ -97,7 +98,7 @@ def advance(
         stepping = aside
         for stage in range(5 if aside else 4):
             share = stage_state(K, y, size, stage, length, x)
-            if told(rates(plant, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
+            if told(rates(lent, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
                 return row
             if stage == 0:
                 if whole and plant.friction == EXACT and reverses(plant.values, plant.touch):
@@ -152,7 +153,7 @@ def run(
     is made in parts: the moment of the reversal is known to the length of the step only.
     """
     trouble[0] = COMPLETED
-    n = plant.now.tau.size
+    lent, n = lend(plant), plant.now.tau.size
     for sample in range(first_sample, last_sample):
         if plant.drive == HELD:
             t = sample * period
@@ -168,7 +169,7 @@ def run(
             t = sample * period + (sub * parts + part) * h
             when[0] = t
             trouble[2] = 0
-            row = advance(plant, T, t, y, size, h, parts == 1, row, out, trouble)
+            row = advance(plant, lent, T, t, y, size, h, parts == 1, row, out, trouble)
             if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
             if trouble[2] == 1:

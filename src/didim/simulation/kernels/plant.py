@@ -14,6 +14,7 @@ from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.law import continuous_command, desk_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
+from didim.lending import borrower
 from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
 from didim.simulation.kernels.contact import accelerate, touch_type
 
@@ -41,6 +42,7 @@ class Plant(NamedTuple):
 
     tree: Any
     values: Any  # the simulated parameters
+    straight: int  # address of the robot's own machine code, 0: none
     own_tree: Any  # geometry and
     own: Any  # parameters of the controller's own model
     law: Any
@@ -61,6 +63,7 @@ plant_type = record_type(
     Plant,
     tree_type,
     values_type,
+    int64,
     tree_type,
     values_type,
     law_type,
@@ -75,6 +78,7 @@ plant_type = record_type(
     now_type,
     float64[:, ::1],
 )
+borrow = borrower(plant_type)
 
 
 @kernel
@@ -128,11 +132,12 @@ def told(status: int, trouble: Any) -> bool:
 
 
 @shared
-def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant; the status of the instant.
+def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant, which is lent; the status of the instant.
 
     Implements (22).
     """
+    plant = borrow(lent)
     now, desk, work = plant.now, plant.desk, plant.work
     n = now.tau.size
     q, dq = y[:n], y[n : 2 * n]
@@ -157,7 +162,9 @@ def rates(plant: Plant, t: float, y: Any, h: float, rate: Any) -> int:
     status = too_large(now.tau)
     if status != FINE:
         return status
-    status = accelerate(plant.tree, plant.values, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip)
+    status = accelerate(
+        plant.tree, plant.values, plant.straight, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip
+    )
     for j in range(n):
         rate[j] = dq[j]
         rate[n + j] = now.ddq[j]

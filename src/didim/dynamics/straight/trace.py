@@ -1,4 +1,4 @@
-"""Arithmetic on symbols that writes down what it does: straight-line statements that are valid in Python and in C.
+"""Arithmetic on symbols that writes down what it does: straight-line statements, valid in Python and in C.
 
 Products with 0 and 1 fall away, numbers are folded, and what was computed before is not computed again.
 """
@@ -6,27 +6,51 @@ Products with 0 and 1 fall away, numbers are folded, and what was computed befor
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 Symbol = str | float
 Vector = list[Symbol]
+Matrix = list[Vector]
 
 _NAME = re.compile(r"\bx\d+\b")
 
 
+class Statement(NamedTuple):
+    """name = left operator right; an operator "-" or "sqrt" without left; "" where `right` is an expression of its own."""
+
+    name: str
+    operator: str
+    left: Symbol | None
+    right: Symbol
+
+    @property
+    def expression(self) -> str:
+        """The right-hand side as text."""
+        if self.operator == "":
+            return str(self.right)
+        if self.left is None:
+            return f"sqrt({shown(self.right)})" if self.operator == "sqrt" else f"-{shown(self.right)}"
+        return f"{shown(self.left)} {self.operator} {shown(self.right)}"
+
+
 class Trace:
-    """Collects assignments `x0 = ...`, `x1 = ...`."""
+    """Collects statements `x0 = ...`, `x1 = ...`."""
 
     def __init__(self) -> None:
-        self.lines: list[tuple[str, str]] = []
-        """Name and expression of each."""
-        self._known: dict[str, str] = {}
+        self.statements: list[Statement] = []
+        self._known: dict[tuple[str, Symbol | None, Symbol], str] = {}
+
+    def _note(self, operator: str, left: Symbol | None, right: Symbol) -> str:
+        """The name of what is computed; the same for the same operation."""
+        key = (operator, left, right)
+        if key not in self._known:
+            self._known[key] = name = f"x{len(self.statements)}"
+            self.statements.append(Statement(name, *key))
+        return self._known[key]
 
     def let(self, expression: str) -> str:
-        """The name of an expression; the same for the same expression."""
-        if expression not in self._known:
-            self._known[expression] = name = f"x{len(self.lines)}"
-            self.lines.append((name, expression))
-        return self._known[expression]
+        """The name of an expression that is given as text."""
+        return self._note("", None, expression)
 
     def mul(self, a: Symbol, b: Symbol) -> Symbol:
         """a b."""
@@ -35,9 +59,9 @@ class Trace:
         if isinstance(a, float):
             a, b = b, a
         if isinstance(b, float) and b in (0.0, 1.0, -1.0):
-            return 0.0 if b == 0.0 else (a if b == 1.0 else self.let(f"-{shown(a)}"))
+            return 0.0 if b == 0.0 else (a if b == 1.0 else self._note("-", None, a))
         first, second = (a, b) if isinstance(b, float) else sorted((str(a), str(b)))
-        return self.let(f"{shown(first)} * {shown(second)}")
+        return self._note("*", first, second)
 
     def add(self, a: Symbol, b: Symbol) -> Symbol:
         """a + b."""
@@ -45,7 +69,7 @@ class Trace:
             return a + b
         if a == 0.0 or b == 0.0:
             return b if a == 0.0 else a
-        return self.let(f"{shown(a)} + {shown(b)}")
+        return self._note("+", a, b)
 
     def sub(self, a: Symbol, b: Symbol) -> Symbol:
         """a - b."""
@@ -53,7 +77,11 @@ class Trace:
             return a - b
         if a == 0.0 or b == 0.0:
             return self.mul(-1.0, b) if a == 0.0 else a
-        return self.let(f"{shown(a)} - {shown(b)}")
+        return self._note("-", a, b)
+
+    def inverse_root(self, a: Symbol) -> Symbol:
+        """1 / sqrt(a)."""
+        return self._note("/", 1.0, self._note("sqrt", None, a))
 
     def dot(self, a: Vector, b: Vector) -> Symbol:
         """a' b."""
@@ -73,7 +101,7 @@ class Trace:
         """a x."""
         return [self.mul(a, each) for each in x]
 
-    def times(self, A: list[Vector], x: Vector) -> Vector:
+    def times(self, A: Matrix, x: Vector) -> Vector:
         """A x."""
         return [self.dot(row, x) for row in A]
 
@@ -82,13 +110,13 @@ class Trace:
         return [self.sub(self.mul(a[i], b[j]), self.mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
 
     def needed(self, results: list[Symbol]) -> list[tuple[str, str]]:
-        """The assignments that the results depend on."""
+        """Names and expressions of the statements that the results depend on, in order."""
         wanted = {name for result in results for name in _NAME.findall(str(result))}
         kept = []
-        for name, expression in reversed(self.lines):
-            if name in wanted:
-                kept.append((name, expression))
-                wanted.update(_NAME.findall(expression))
+        for statement in reversed(self.statements):
+            if statement.name in wanted:
+                kept.append((statement.name, statement.expression))
+                wanted.update(_NAME.findall(statement.expression))
         return kept[::-1]
 
 

@@ -1,0 +1,92 @@
+"""A robot's own machine code against the kernels that serve every robot."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import didim
+from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.straight import machine_code as straight
+from didim.dynamics.straight.machine_code import machine_code
+from didim.simulation.prepare import Asked, prepared
+from support.random_urdf import random_urdf
+
+
+def models(tmp_path):
+    for name in ("double_pendulum", "scara", "emps", "tx40", "panda"):
+        yield didim.DynamicModel(didim.load_robot(name), ["rotor"])
+    for seed in range(6):  # trees, sliding joints, axes in all directions
+        (tmp_path / f"{seed}.urdf").write_text(random_urdf(seed, 3 + seed))
+        yield didim.DynamicModel(didim.load_robot(tmp_path / f"{seed}.urdf"), ["rotor"])
+
+
+def called(model, phi, q, dq):
+    """Status, factor of M and forces at one sample."""
+    n, values = model.robot.n, model.values(phi)
+    code = machine_code(model.tree)
+    L, bias = np.zeros((n, n)), np.zeros(n)
+    arrays = [q, np.cos(q), np.sin(q), dq, np.ascontiguousarray(values.link), values.armature, L, bias]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(arrays))(code.address)
+    return function(*(array.ctypes.data for array in arrays)), L, bias
+
+
+def test_factor_and_forces_are_those_of_the_kernels(tmp_path):
+    rng = np.random.default_rng(0)
+    for model in models(tmp_path):
+        n = model.robot.n
+        phi = np.where(np.isfinite(model.nominal), model.nominal, 0.1)
+        for _ in range(5):
+            q, dq = rng.uniform(-2, 2, (2, n))
+            status, L, bias = called(model, phi, q, dq)
+            M = model.inertia_matrix(q, phi)[0]
+            factor = np.tril(L, -1) + np.diag(1 / np.diag(L))
+            assert status == -1
+            np.testing.assert_allclose(factor @ factor.T, M, atol=1e-12 * np.abs(M).max())
+            expected = model.inverse_dynamics(q, dq, np.zeros(n), phi)[0]
+            np.testing.assert_allclose(bias, expected, atol=1e-12 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("joint", [0, 2, 5])
+def test_the_joint_at_which_m_fails_is_told(joint):
+    model = didim.DynamicModel(didim.load_robot("tx40"), ["rotor"])
+    phi = np.zeros(len(model.parameter_names))
+    names = list(model.parameter_names)
+    for j in range(6):
+        phi[names.index(f"Ia{j + 1}")] = -1.0 if j == joint else 1.0
+    q = np.zeros(6)
+    assert called(model, phi, q, q)[0] == joint
+    with pytest.raises(didim.InfeasibleError, match=f"joint {joint + 1}"):
+        model.direct_dynamics(q, q, q, phi)
+
+
+def test_values_that_are_no_number_fail_at_the_first_joint():
+    model = didim.DynamicModel(didim.load_robot("tx40"), ["rotor"])
+    q = np.full(6, np.nan)
+    assert called(model, model.nominal, q, q)[0] >= 0
+
+
+@pytest.mark.parametrize("friction", ["exact", "smooth"])
+def test_a_simulation_is_the_same_without_it(friction):
+    case = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
+    t = np.arange(0.0, 0.5, 1e-3)
+    asked = Asked(case.model, case.model.nominal, case.controller, t, case.reference, None, friction, 0.05, None, None, 1000)
+    torques = []
+    for own in (True, False):
+        run = prepared(asked)
+        assert run.plant.straight != 0
+        run.plant = run.plant if own else run.plant._replace(straight=0)
+        torques.append(run.fixed(None).tau)
+    assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()
+
+
+def test_code_is_made_once_per_geometry_and_not_for_long_chains():
+    tree = didim.DynamicModel(didim.load_robot("scara")).tree
+    assert machine_code(tree) is machine_code(Tree(*(np.array(part) for part in tree)))
+    assert machine_code(tree._replace(gravity=tree.gravity + 1.0)) is not machine_code(tree)
+    n = straight.MOST_JOINTS + 1
+    chain = Tree(np.arange(n) - 1, np.zeros(n, int), np.tile(np.eye(3), (n, 1, 1)), np.ones((n, 3)), np.zeros(3))
+    assert machine_code(chain) is None
