@@ -25,15 +25,16 @@ def _accelerations(model: didim.DynamicModel, phi: np.ndarray) -> tuple[list[tup
     values, tree = model.values(phi), model.tree
     links = [[float(x) for x in ten] for ten in values.link]
     q, dq = ([f"{name}[{i}]" for i in range(n)] for name in ("q", "dq"))
-    cos, sin = ([code.let(f"{name}({angle})") for angle in q] for name in ("cos", "sin"))
-    frames = place(code, tree, q, cos, sin)
+    cos, sin = zip(*((code.let(f"cos({angle})"), code.let(f"sin({angle})")) for angle in q), strict=True)
+    frames = place(code, tree, q, list(cos), list(sin))
     force = link_torque(code, frames, links, move(code, frames, [float(g) for g in tree.gravity], dq, [0.0] * n))
-    for i in range(n):
-        tanh = code.mul(float(values.limit_positive[i]), code.let(f"tanh(dq[{i}] / width)"))
-        force[i] = code.plus([force[i]], [code.mul(float(values.viscous[i, i]), dq[i])], [tanh])[0]
     M = inertia_matrix(code, frames, links)
     for i in range(n):
         M[i][i] = code.add(M[i][i], float(values.armature[i, i]))
+    tanh = [code.let(f"tanh({rate} / width)") for rate in dq]
+    for i in range(n):
+        friction = code.add(code.mul(float(values.viscous[i, i]), dq[i]), code.mul(float(values.limit_positive[i]), tanh[i]))
+        force[i] = code.add(force[i], friction)
     L, _ = factor(code, M)
     x = [code.sub(f"tau[{i}]", force[i]) for i in range(n)]
     for i in range(n):

@@ -57,7 +57,6 @@ def borrower(record: Any) -> Callable[[int], Any]:
             words = []
             for k in range(len(layout.elements)):
                 word = builder.load(_tools.gep_inbounds(builder, place, 0, k))
-                word.set_metadata("invariant.load", builder.module.add_metadata([]))
                 words.append(word)
             return packer.from_arguments(builder, words)[0]
 

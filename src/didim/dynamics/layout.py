@@ -84,7 +84,17 @@ class Layout:
             if entry.signal in ("slip", "slip-"):
                 backward[entry.index] = value
         return Values(
-            phi[self.link], armature, viscous, plain["dq+"], plain["dq-"], plain["one"], self.contact, forward, backward
+            phi[self.link],
+            armature,
+            viscous,
+            plain["dq+"],
+            plain["dq-"],
+            plain["one"],
+            int(any(entry.row != entry.index for entry in self.entries if entry.signal in ("ddq", "dq"))),
+            self.contact,
+            np.array([row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)], dtype=np.int64),
+            forward,
+            backward,
         )
 
 

@@ -77,7 +77,7 @@ def prepared(asked: Asked) -> Run:
     out = new_output(on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts))
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
-    size = 4 * n if plant.drive == CONTINUOUS else 2 * n
+    size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, asked.most_substeps)
     return Run(plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names)
 

@@ -14,7 +14,7 @@ from numba import float64, int64
 
 from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.user import call_user_law as _call
-from didim.dynamics.kernels.inverse import inverse_dynamics
+from didim.dynamics.kernels.inverse import contact_speed, inverse_dynamics
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
 
@@ -36,7 +36,9 @@ class Law(NamedTuple):
     quantum: Any  # (n,) step of the encoder, 0: none
     gain: Any  # (n, n) g of (8)
     ungain: Any  # (n, n) its inverse
+    coupled: int  # whether these have entries beside their diagonals
     kind: int  # what the controller adds from its own model, or the user's law
+    reads: int  # how much of the reference it reads: positions, velocities too, accelerations too
     velocity: int  # which velocity it uses
     period: float  # s, 0: continuous
     user: int  # address of the user's law
@@ -59,7 +61,7 @@ class Desk(NamedTuple):
 
 
 _vector, _matrix = float64[::1], float64[:, ::1]
-law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, int64, int64, float64, int64, float64)
+law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, *[int64] * 4, float64, int64, float64)
 desk_type = record_type(Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector)
 
 
@@ -75,11 +77,11 @@ def add_model(law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any)
             ddq[j] += v[j]
             v[j] = 0.0
     for c in range(desk.slip.size):
-        moving = 0.0 if law.kind == GRAVITY else row_times(own.contact, c, desk.reference[1])
+        moving = 0.0 if law.kind == GRAVITY else contact_speed(own, c, desk.reference[1])
         desk.slip[c] = 1.0 if moving > 0.0 else (-1.0 if moving < 0.0 else 0.0)
     inverse_dynamics(tree, own, q, dq, ddq, desk.slip, work, tau)
     for j in range(v.size):
-        v[j] += row_times(law.ungain, j, tau)
+        v[j] += row_times(law.ungain, j, -1 if law.coupled else j, tau)
 
 
 @kernel

@@ -45,7 +45,24 @@ def add_dissipation(values: Values, dq: Any, tau: Any) -> None:
     n = dq.size
     for i in range(n):
         forward, backward = values.viscous_positive[i] * max(dq[i], 0.0), values.viscous_negative[i] * min(dq[i], 0.0)
-        tau[i] += values.offset[i] + forward + backward + row_times(values.viscous, i, dq)
+        tau[i] += values.offset[i] + forward + backward + row_times(values.viscous, i, -1 if values.coupled else i, dq)
+
+
+@kernel
+def contact_speed(values: Values, c: int, dq: Any) -> float:
+    """Velocity of contact c, from those of the joints (n,)."""
+    return row_times(values.contact, c, values.only[c], dq)
+
+
+@kernel
+def add_contact(values: Values, c: int, force: float, tau: Any) -> None:
+    """Add the force of contact c to tau (n,)."""
+    j = values.only[c]
+    if j >= 0:
+        tau[j] += values.contact[c, j] * force
+    else:
+        for i in range(tau.size):
+            tau[i] += values.contact[c, i] * force
 
 
 @kernel
@@ -53,8 +70,7 @@ def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
     """Coulomb torque of all contacts, tau += contact' (limit * slip), slip (c,) in [-1, 1]."""
     for c in range(slip.size):
         strength = values.limit_positive[c] * max(slip[c], 0.0) + values.limit_negative[c] * min(slip[c], 0.0)
-        for i in range(tau.size):
-            tau[i] += values.contact[c, i] * strength
+        add_contact(values, c, strength, tau)
 
 
 @kernel
@@ -69,7 +85,7 @@ def inverse_dynamics(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip
     add_dissipation(values, dq, tau)
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):
-        tau[i] += row_times(values.armature, i, ddq)
+        tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
 
 
 @entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix))

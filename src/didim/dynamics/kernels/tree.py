@@ -35,7 +35,9 @@ class Values(NamedTuple):
     viscous_positive: Any  # (n,) torque = viscous_positive * max(dq, 0)
     viscous_negative: Any  # (n,) torque = viscous_negative * min(dq, 0)
     offset: Any  # (n,)
+    coupled: int  # whether `armature` and `viscous` have entries beside their diagonals
     contact: Any  # (c, n) velocity of the contacts = contact @ dq
+    only: Any  # (c,) int64 the one joint of a contact, -1: it couples several
     limit_positive: Any  # (c,) Coulomb limit of a contact that slips forward
     limit_negative: Any  # (c,) and backward
 
@@ -64,7 +66,7 @@ class Work(NamedTuple):
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector)
 work_type = record_type(Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector)
-values_type = record_type(Values, _matrix, _matrix, _matrix, _vector, _vector, _vector, _matrix, _vector, _vector)
+values_type = record_type(Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], _vector, _vector)
 
 
 def allocate(n: int, c: int) -> Work:

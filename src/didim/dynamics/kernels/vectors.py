@@ -84,8 +84,10 @@ def first_moment(link: Any, i: int) -> Vector:
 
 
 @kernel
-def row_times(A: Any, i: int, x: Any) -> float:
-    """Row i of the matrix A (n, n) times the vector x (n,)."""
+def row_times(A: Any, i: int, only: int, x: Any) -> float:
+    """Row i of the matrix A (m, n) times the vector x (n,); `only` is its one column that is not zero, or -1."""
+    if only >= 0:
+        return float(A[i, only] * x[only])
     total = 0.0
     for k in range(x.size):
         total += A[i, k] * x[k]

@@ -19,8 +19,8 @@ from numba import float64, int64
 from didim.compiled import kernel, record_type, shared
 from didim.dynamics.kernels.direct import factored, solve
 from didim.dynamics.kernels.elementary import tanhs
+from didim.dynamics.kernels.inverse import add_contact, contact_speed
 from didim.dynamics.kernels.tree import Tree, Values, Work
-from didim.dynamics.kernels.vectors import row_times
 
 EXACT, SMOOTH = range(2)
 SWEEPS = 200
@@ -68,7 +68,7 @@ def find_slow(values: Values, h: float, known: int, touch: Touch, ddq: Any) -> i
         u, new = touch.speed[i], can_stick(values, i)
         for a in range(known):
             new = new and touch.slow[a] != i
-        if new and u * (u + h * row_times(values.contact, i, ddq)) <= 0.0:
+        if new and u * (u + h * contact_speed(values, i, ddq)) <= 0.0:
             touch.slow[found] = i
             found += 1
     return found
@@ -93,7 +93,7 @@ def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: An
         change = 0.0
         for a in range(count):
             i = touch.slow[a]
-            rest = touch.speed[i] / h + row_times(values.contact, i, ddq)
+            rest = touch.speed[i] / h + contact_speed(values, i, ddq)
             for b in range(count):
                 rest -= touch.A[i, touch.slow[b]] * touch.force[touch.slow[b]]
             free = touch.force[i] + rest / touch.A[i, i]
@@ -175,7 +175,7 @@ def arrest(values: Values, touch: Touch, dq: Any) -> None:
         for a in range(touch.count[0]):
             i = touch.slow[a]
             if touch.held[i] and is_held(values, touch, i):
-                u = row_times(values.contact, i, dq)
+                u = contact_speed(values, i, dq)
                 fastest = max(fastest, abs(u))
                 for j in range(dq.size):
                     dq[j] -= touch.column[i, j] * u / touch.A[i, i]
@@ -211,7 +211,7 @@ def accelerate(
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     for i in range(c):
-        touch.speed[i] = row_times(values.contact, i, dq)
+        touch.speed[i] = contact_speed(values, i, dq)
         touch.smooth[i] = touch.speed[i] / width
     if friction == SMOOTH:
         tanhs(touch.smooth)
@@ -222,8 +222,7 @@ def accelerate(
             touch.force[i] = (values.limit_positive[i] if u > 0.0 else values.limit_negative[i]) * slip[i]
         else:
             touch.force[i] = slide(values, i, u)
-        for j in range(n):
-            ddq[j] -= values.contact[i, j] * touch.force[i]
+        add_contact(values, i, -touch.force[i], ddq)
     solve(work.M, ddq)
     if friction == EXACT:
         known, slow = 0, find_slow(values, h, 0, touch, ddq)

@@ -157,10 +157,10 @@ def run(
     for sample in range(first_sample, last_sample):
         if plant.drive == HELD:
             t = sample * period
-            ask(plant.asked, plant.cursor, t, plant.desk.reference)
+            ask(plant.asked, plant.cursor, t, plant.law.reads, plant.desk.reference)
             law, desk = plant.law, plant.desk
             sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
-            apply(plant.law.gain, plant.now.v, plant.now.tau)
+            apply(plant.law, plant.now.v, plant.now.tau)
             if T is not None:
                 torque_tangent(plant, T, t, T.K[4])
         sub, parts, part = 0, 1, 0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from numba import float64, int64
 
 from didim.compiled import kernel, record_type, shared
-from didim.control.kernels.law import continuous_command, desk_type, law_type
+from didim.control.kernels.law import Law, continuous_command, desk_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.lending import borrower
@@ -82,23 +82,25 @@ borrow = borrower(plant_type)
 
 
 @kernel
-def ask(asked: Pieces, cursor: Any, t: float, reference: Any) -> None:
-    """The reference at time t, into reference (3, n)."""
+def ask(asked: Pieces, cursor: Any, t: float, reads: int, reference: Any) -> None:
+    """The reference at time t, into reference (3, n): as many of its rows as the law reads."""
     i = find(asked.time, t, cursor[0])
     cursor[0] = i
     read(asked.value, asked.time, i, t, reference[0])
-    read(asked.rate, asked.time, i, t, reference[1])
-    read(asked.acceleration, asked.time, i, t, reference[2])
+    if reads > 1:
+        read(asked.rate, asked.time, i, t, reference[1])
+    if reads > 2:
+        read(asked.acceleration, asked.time, i, t, reference[2])
 
 
 @kernel
-def apply(gain: Any, v: Any, tau: Any) -> None:
+def apply(law: Law, v: Any, tau: Any) -> None:
     """tau = g v, eq. 8.
 
     Implements (54).
     """
     for j in range(tau.size):
-        tau[j] = row_times(gain, j, v)
+        tau[j] = row_times(law.gain, j, -1 if law.coupled else j, v)
 
 
 @kernel
@@ -145,12 +147,12 @@ def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
     if status != FINE:
         return status
     if plant.drive == CONTINUOUS:
-        ask(plant.asked, plant.cursor, t, desk.reference)
+        ask(plant.asked, plant.cursor, t, plant.law.reads, desk.reference)
         for j in range(n):
             desk.integral[0, j] = y[2 * n + j]
             desk.integral[1, j] = y[3 * n + j]
         continuous_command(plant.law, plant.own_tree, plant.own, desk, t, q, dq, work, now.v)
-        apply(plant.law.gain, now.v, now.tau)
+        apply(plant.law, now.v, now.tau)
         for j in range(n):
             rate[2 * n + j] = desk.error[0, j]
             rate[3 * n + j] = desk.error[1, j]
