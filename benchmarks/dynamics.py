@@ -165,6 +165,6 @@ def _robot(name: str) -> list[Row]:
         if pair.other is None:
             found.append(missing(label, pair.peer, pair.target))
             continue
-        times = best({"didim": pair.own, "peer": pair.other}, 5)
+        times = best({"didim": pair.own, "peer": pair.other})
         found.append(Row(label, times["didim"], pair.peer, times["peer"], pair.difference, pair.target))
     return found

@@ -70,7 +70,7 @@ def _didim() -> list[Row]:
     start = model.nominal * np.random.default_rng(0).uniform(0.9, 1.1)  # all by the same factor: physically consistent
     settings = didim_settings(start)
     own = didim.identify(model, experiment, settings)
-    taken = best({"didim": lambda: didim.identify(model, experiment, settings)}, 5)["didim"]
+    taken = best({"didim": lambda: didim.identify(model, experiment, settings)})["didim"]
     q_ref, tau = case.reference.sample(t)[0], np.asarray(experiment.tau)
     begin = time.perf_counter()
     phi = didim_by_hand(model, start, gains.kp, gains.kv, t, q_ref, tau, ITERATIONS, N_D, int(np.searchsorted(t, 1.0)))
@@ -94,7 +94,7 @@ def _refined() -> Row:
     believed = didim.PD(kp=0.7 * omega / 2, kv=0.7 * 2 * omega * J)
     method = didim.DIDIM(controller=believed, decimation=4, estimate_gains=True)
     found = didim.identify(model, experiment, method)
-    taken = best({"didim": lambda: didim.identify(model, experiment, method)}, 5)["didim"]
+    taken = best({"didim": lambda: didim.identify(model, experiment, method)})["didim"]
     begin = time.perf_counter()
     gains = finite_differences(model, experiment, believed, found.recipe.transient)
     peer = 1e3 * (time.perf_counter() - begin)
@@ -144,7 +144,7 @@ def _idim() -> Row:
     model, experiment = long_record()
     method, task = didim.IDIM(cutoff=20.0, decimation=N_D), f"IDIM, TX40, {LONG} x 6"
     peer = "figaroh: filter, differences, regressor, decimation, QR"
-    taken = best({"didim": lambda: didim.identify(model, experiment, method)}, 5)["didim"]
+    taken = best({"didim": lambda: didim.identify(model, experiment, method)})["didim"]
     if not (installed("figaroh") and installed("pin")):
         return replace(missing(task, peer), didim_ms=taken)
     begin = time.perf_counter()

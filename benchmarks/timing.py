@@ -21,6 +21,8 @@ PACKAGES = {
     "figaroh": "figaroh",
 }
 """Distribution to module, of all that is measured."""
+FEWEST, ENOUGH = 5, 3.0
+"""Turns of each function, and seconds of all."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,15 @@ def installed(package: str) -> bool:
     return importlib.util.find_spec(PACKAGES[package]) is not None
 
 
-def best(functions: dict[str, Callable[[], object]], repeats: int = 7) -> dict[str, float]:
-    """Shortest wall time in ms of each function; they take turns, so that a busy machine hurts all alike."""
+def best(functions: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Shortest wall time in ms of each function; they take turns, so that a busy machine hurts all alike.
+
+    At least FEWEST turns, and more until ENOUGH seconds have passed: what takes a millisecond is disturbed more easily.
+    """
     times = {name: float("inf") for name in functions}
-    for _ in range(repeats):
+    begin, turns = time.perf_counter(), 0
+    while turns < FEWEST or time.perf_counter() - begin < ENOUGH:
+        turns += 1
         for name, function in functions.items():
             start = time.perf_counter()
             function()

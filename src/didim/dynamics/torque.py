@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+FRESH = 1 << 25
+"""Bytes above which memory comes from the system, which hands it out full of zeros."""
 
 
 class TorqueModel(ABC):
@@ -79,8 +84,10 @@ class TorqueModel(ABC):
     def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        W = np.empty((q_.shape[0], self.robot.n, len(self.parameter_names)))
-        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W)
+        shape = (q_.shape[0], self.robot.n, len(self.parameter_names))
+        clean = np.dtype(float).itemsize * math.prod(shape) > FRESH
+        W = np.zeros(shape) if clean else np.empty(shape)
+        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), clean, W)
         return W
 
     def regressor_entries(

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
+from scipy.linalg.blas import dgemm
 
 from didim.door import whole
 from didim.errors import InputError, nearest
@@ -34,10 +35,12 @@ _CUT = 0.8
 _PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
 _HALF = 10
 """Half length of the linear-phase filter, in new samples."""
-_AT_ONCE = 8
-"""New samples that one product computes: a third of it is zeros, but matrix products are the fastest that there is."""
+_AT_ONCE = 4
+"""New samples that one block of old ones is worth. Every old sample is read once, and a sixth of the products is with zeros."""
 _BLOCK = 1 << 14
 """Samples that are read at once."""
+_LANES = 8
+"""Numbers in a line of the processor's cache: rows that begin with one are filtered in two thirds of the time."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,13 @@ class Decimation:
 
     @cached_property
     def _bands(self) -> Array:
-        """The filter of some new samples in a row, as a matrix on the old ones that they reach."""
-        taps = self._taps
-        bands = np.zeros((_AT_ONCE, (_AT_ONCE - 1) * self.factor + taps.size))
-        for k, row in enumerate(bands):
-            row[k * self.factor : k * self.factor + taps.size] = taps
-        return bands
+        """The filter as a matrix: what a block of old samples (rows) adds to each new one that it reaches (columns)."""
+        reach, taps = _AT_ONCE + 2 * _HALF, self._taps
+        bands = np.zeros((_AT_ONCE * self.factor + 2 * taps.size, reach), order="F")
+        for k in range(reach):  # new sample k of the block begins with its row (k - 2 _HALF) factor
+            begin = taps.size + (k - 2 * _HALF) * self.factor
+            bands[begin : begin + taps.size, k] = taps
+        return np.asfortranarray(bands[taps.size : taps.size + _AT_ONCE * self.factor])
 
     @cached_property
     def _sections(self) -> Array:
@@ -140,41 +144,72 @@ class Stream:
 
     def __init__(self, decimation: Decimation) -> None:
         self.decimation = decimation
-        self.rest: Array | None = None
         self.parts: list[Array] = []
+        self.rest: Array | None = None
+        """Rows that are not yet a block."""
+        self.open: Array | None = None
+        """(2 _HALF, m) sums of the new samples that the blocks to come belong to as well."""
 
     def push(self, rows: Array) -> None:
         """The next rows (k, m)."""
         if not self.decimation.streams:
             self.parts.append(rows)
             return
-        taps, n_d = self.decimation._taps, self.decimation.factor
-        X = np.ascontiguousarray(rows if self.rest is None else np.concatenate([self.rest, rows]))
-        ready = max(0, (X.shape[0] - taps.size) // n_d + 1)
-        if ready:
-            self.parts.append(np.empty((ready, X.shape[1])))
-            bands = self.decimation._bands
-            with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
-                for k in range(0, ready, _AT_ONCE):
-                    some = min(_AT_ONCE, ready - k)
-                    span = (some - 1) * n_d + taps.size
-                    np.matmul(bands[:some, :span], X[k * n_d : k * n_d + span], out=self.parts[-1][k : k + some])
-        self.rest = X[ready * n_d :]
+        size = _AT_ONCE * self.decimation.factor
+        if self.rest is not None and len(self.rest):
+            begun = np.concatenate([self.rest, rows[: size - len(self.rest)]])
+            rows = rows[size - len(self.rest) :]
+            if len(begun) < size:
+                self.rest = begun
+                return
+            self._add(begun)
+        whole = len(rows) // size * size
+        self._add(np.ascontiguousarray(rows[:whole]))
+        self.rest = rows[whole:].copy()
+
+    def _add(self, rows: Array) -> None:
+        """Blocks of rows: the share of each in the new samples that it reaches, 2 _HALF of which blocks before have begun."""
+        n_d, bands = self.decimation.factor, self.decimation._bands
+        sums = np.zeros((2 * _HALF + len(rows) // n_d, rows.shape[1]))
+        if self.open is not None:
+            sums[: 2 * _HALF] = self.open
+        for at in range(0, len(rows) // n_d, _AT_ONCE):  # in place: both are Fortran's, being transposed
+            block = rows[at * n_d : (at + _AT_ONCE) * n_d]
+            dgemm(1.0, block.T, bands, 1.0, sums[at : at + bands.shape[1]].T, overwrite_c=True)
+        self.parts.append(sums[: -2 * _HALF])
+        self.open = sums[-2 * _HALF :]
 
     def result(self) -> Array:
         """The decimated columns (K, m) of all rows so far."""
-        X = np.ascontiguousarray(np.concatenate(self.parts))
-        if self.decimation.streams or self.decimation.factor == 1:
+        if self.decimation.streams and self.rest is not None and self.open is not None:
+            with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
+                last = self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest
+            rows = sum(map(len, self.parts)) * self.decimation.factor + len(self.rest)
+            return np.concatenate([*self.parts, last])[2 * _HALF :][: self.decimation.kept(rows).size]
+        self.parts = [np.ascontiguousarray(self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts))]
+        X = self.parts[0]
+        if self.decimation.factor == 1:
             return X
-        filtered(X, self.decimation._sections, _PADS[self.decimation.convention])
-        return X[self.decimation.kept(X.shape[0])]
+        kept = self.decimation.kept(len(X))
+        return filtered(X, self.decimation._sections, _PADS[self.decimation.convention], int(kept[0]), self.decimation.factor)
 
 
-def filtered(X: Array, sections: Array, pad: int) -> None:
-    """Zero-phase filter of the columns of X (N, m), in place, by second-order sections (s, 6)."""
+def filtered(X: Array, sections: Array, pad: int, first: int = 0, factor: int = 1) -> Array:
+    """Zero-phase filter of the columns of X (N, m) by second-order sections (s, 6): every `factor`-th row from `first` on."""
     if len(sections) % 2:  # the kernel takes them in pairs; this one passes everything
         sections = np.vstack([sections, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
-    steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
-    pad = min(pad, X.shape[0] - 2)
-    sections = np.ascontiguousarray(sections)
-    forward_backward(sections, steady, pad, X, np.empty((pad + 1, X.shape[1])), np.empty((len(sections), 2, X.shape[1])))
+    steady, (N, m) = np.ascontiguousarray(signal.sosfilt_zi(sections)), X.shape
+    pad, width = min(pad, N - 2), m if m < _LANES else -(-m // _LANES) * _LANES
+    scratch = _aligned(N, width), _aligned(pad + 1, width), _aligned(len(sections), 2, width)
+    scratch[1][:] = 0.0
+    out = np.empty((len(range(first, N, factor)), m))
+    forward_backward(np.ascontiguousarray(sections), steady, pad, X, first, factor, *scratch, out)
+    return out
+
+
+def _aligned(*shape: int) -> Array:
+    """Memory that begins with a line of the cache."""
+    size = int(np.prod(shape))
+    memory = np.empty(size + _LANES)
+    begin = -(memory.ctypes.data // memory.itemsize) % _LANES
+    return memory[begin : begin + size].reshape(shape)

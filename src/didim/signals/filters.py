@@ -30,9 +30,8 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
         raise InputError(
             f"The record is too short: {x.shape[0]} samples, a filter of order {order} and {cutoff:g} Hz needs {least:.4g}."
         )
-    out = np.array(x, order="C")
-    filtered(out, signal.butter(order, 2 * cutoff / rate, output="sos"), max(3 * order, reach(rate, cutoff)))
-    return out
+    sections = signal.butter(order, 2 * cutoff / rate, output="sos")
+    return filtered(np.ascontiguousarray(x, dtype=float), sections, max(3 * order, reach(rate, cutoff)))
 
 
 def reach(rate: float, cutoff: float | None) -> int:

@@ -49,7 +49,7 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     q[:, tree.prismatic == 1] /= np.pi
     dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
     W = np.zeros((N, n, p))
-    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), W)
+    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), False, W)
     return W.reshape(N * n, p)
 
 

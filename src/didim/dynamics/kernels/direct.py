@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, void
 
-from didim.compiled import entry, kernel
+from didim.compiled import entry, kernel, shared
 from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
 from didim.dynamics.kernels.straight import call_straight as _call
 from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, turn, values_type, work_type
@@ -123,6 +123,15 @@ def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
     link_torque(tree, values, work, work.bias)
 
 
+@shared
+def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Work) -> int:
+    """As `factored`, by the recursions that serve every robot, links alone."""
+    place(tree, q, work)
+    inertia_matrix(tree, values, work)
+    bias(tree, values, dq, work)
+    return factor(work.M)
+
+
 @kernel
 def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: Work) -> int:
     """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of `factor`.
@@ -133,10 +142,7 @@ def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: W
         turn(q, work)
         failed = call_straight(straight, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
     else:
-        place(tree, q, work)
-        inertia_matrix(tree, values, work)
-        bias(tree, values, dq, work)
-        failed = factor(work.M)
+        failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
     return failed
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.compiled import kernel
+from didim.compiled import shared
 
 LANES = 8
 FAR = 1e5
@@ -32,7 +32,7 @@ def padded(count: int) -> int:
     return LANES * max(1, -(-count // LANES))
 
 
-@kernel
+@shared
 def sines(x: Any, cos: Any, sin: Any) -> None:
     """cos(x) and sin(x) of angles in rad: x = k pi/2 + r, and k mod 4 tells which series, and which sign, is which."""
     for i in range(x.size):
@@ -52,7 +52,7 @@ def sines(x: Any, cos: Any, sin: Any) -> None:
             cos[i], sin[i] = np.cos(x[i]), np.sin(x[i])
 
 
-@kernel
+@shared
 def tanhs(x: Any) -> None:
     """x <- tanh(x) = -t / (2 + t) with t = exp(-2 |x|) - 1 and the sign of x; -2 |x| = k log 2 + r."""
     for i in range(x.size):

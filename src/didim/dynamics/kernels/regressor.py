@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64, void
+from numba import boolean, float64, int64, void
 
 from didim.compiled import entry, kernel, record_type
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
@@ -92,13 +92,6 @@ def fill_twists(tree: Tree, work: Work) -> None:
 
 
 @kernel
-def write(W: Any, j: int, column: int, value: float) -> None:
-    """W[j, column] = value, unless the column is left out."""
-    if column >= 0:
-        W[j, column] = value
-
-
-@kernel
 def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> None:
     """The ten coefficients of link i in the torque of every joint j that carries it."""
     w, dw, dv, at = get(work.w, i), get(work.dw, i), get(work.dv, i), columns.link
@@ -106,20 +99,16 @@ def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> No
     XX, XY, XZ = (dw[0], xz, -xy), (dw[1] - xz, dw[0] + yz, xx - yy), (dw[2] + xy, zz - xx, dw[0] - yz)
     YY, YZ, ZZ = (-yz, dw[1], xy), (yy - zz, dw[2] - xy, dw[1] + xz), (yz, -xz, dw[2])
     U0, U1, U2 = (-yy - zz, xy - dw[2], xz + dw[1]), (xy + dw[2], -xx - zz, yz - dw[0]), (xz - dw[1], yz + dw[0], -xx - yy)
+    to = (at[i, 0], at[i, 1], at[i, 2], at[i, 3], at[i, 4], at[i, 5], at[i, 6], at[i, 7], at[i, 8], at[i, 9])
     j = i
     while j >= 0:
         a, l = seen(work.turn, i, j), seen(work.slide, i, j)
         MS = add(cross(dv, a), add(scale(l[0], U0), add(scale(l[1], U1), scale(l[2], U2))))
-        write(W, j, at[i, 0], dot(a, XX))
-        write(W, j, at[i, 1], dot(a, XY))
-        write(W, j, at[i, 2], dot(a, XZ))
-        write(W, j, at[i, 3], dot(a, YY))
-        write(W, j, at[i, 4], dot(a, YZ))
-        write(W, j, at[i, 5], dot(a, ZZ))
-        write(W, j, at[i, 6], MS[0])
-        write(W, j, at[i, 7], MS[1])
-        write(W, j, at[i, 8], MS[2])
-        write(W, j, at[i, 9], dot(l, dv))
+        J = (dot(a, XX), dot(a, XY), dot(a, XZ), dot(a, YY), dot(a, YZ), dot(a, ZZ))
+        row = (J[0], J[1], J[2], J[3], J[4], J[5], MS[0], MS[1], MS[2], dot(l, dv))
+        for k in range(10):
+            if to[k] >= 0:
+                W[j, to[k]] = row[k]
         j = tree.parent[j]
 
 
@@ -145,24 +134,28 @@ def regressor(
     ddq: Any,
     slip: Any,
     work: Work,
+    clean: bool,
     W: Any,
 ) -> None:
-    """IDM (n, p) of one sample into W, whatever it held.
+    """IDM (n, p) of one sample into W, whatever it held, unless it is `clean`, all zeros.
 
     Implements (2), (65).
     """
-    for i in range(W.shape[0]):  # here, where the rows are in the cache, and not over the whole array beforehand
-        for c in range(W.shape[1]):
-            W[i, c] = 0.0
+    if not clean:
+        for i in range(W.shape[0]):  # here, where the rows are in the cache, and not over the whole array beforehand
+            for c in range(W.shape[1]):
+                W[i, c] = 0.0
     place(tree, q, work)
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
-@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _cube))
-def regressor_batch(tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
+@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, boolean, _cube))
+def regressor_batch(
+    tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, clean: bool, W: Any
+) -> None:
     """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p)."""
     for k in range(q.shape[0]):
-        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W[k])
+        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, clean, W[k])
 
 
 @entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1], int64[::1], _matrix))
@@ -171,6 +164,6 @@ def regressor_entries_batch(
 ) -> None:
     """Entries (row, column), each (m,), of the regressor of every sample, into out (N, m); W (n, p) is scratch."""
     for k in range(q.shape[0]):
-        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, W)
+        regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, False, W)
         for a in range(row.size):
             out[k, a] = W[row[a], column[a]]

@@ -53,8 +53,6 @@ def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
     )
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return MachineCode(engine, "dynamics")

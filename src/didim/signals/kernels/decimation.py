@@ -41,32 +41,60 @@ def settle(steady: Any, state: Any, row: Any) -> None:
                 state[s, i, c] = steady[s, i] * row[c]
 
 
-@entry(void(float64[:, ::1], float64[:, ::1], int64, float64[:, ::1], float64[:, ::1], float64[:, :, ::1]))
-def forward_backward(sections: Any, steady: Any, pad: int, X: Columns, edge: Columns, state: Any) -> None:
-    """Zero-phase filter of the columns of X (N, m) in place: forward, then backward.
+_matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
-    Both ends are continued by `pad` samples, turned about the end point, as MATLAB's filtfilt does. `edge` (pad + 1, m) and
-    `state` (s, 2, m) are scratch.
+
+@kernel
+def copy(row: Any, out: Any) -> None:
+    """The columns that both have."""
+    for c in range(min(row.size, out.size)):
+        out[c] = row[c]
+
+
+@entry(void(_matrix, _matrix, int64, _matrix, int64, int64, _matrix, _matrix, _cube, _matrix))
+def forward_backward(
+    sections: Any,
+    steady: Any,
+    pad: int,
+    X: Columns,
+    first: int,
+    factor: int,
+    Y: Columns,
+    edge: Columns,
+    state: Any,
+    out: Columns,
+) -> None:
+    """Zero-phase filter of the columns of X (N, m), forward, then backward; every `factor`-th row from `first` on goes to out.
+
+    Both ends are continued by `pad` samples, turned about the end point, as MATLAB's filtfilt does. Scratch: Y (N, l), edge
+    (pad + 1, l), zeros, and state (s, 2, l), with l >= m columns.
     """
     N, m = X.shape
     for i in range(pad):
         for c in range(m):
             edge[i, c] = 2 * X[N - 1, c] - X[N - 2 - i, c]
-    lead = edge[pad]
+    spare = edge[pad]
     for i in range(pad):
         for c in range(m):
-            lead[c] = 2 * X[0, c] - X[pad - i, c]
+            spare[c] = 2 * X[0, c] - X[pad - i, c]
         if i == 0:
-            settle(steady, state, lead)
-        cascade(sections, state, lead)
+            settle(steady, state, spare)
+        cascade(sections, state, spare)
     if pad == 0:
-        settle(steady, state, X[0])
+        copy(X[0], spare)
+        settle(steady, state, spare)
     for k in range(N):
-        cascade(sections, state, X[k])
+        copy(X[k], Y[k])
+        for c in range(m, Y.shape[1]):
+            Y[k, c] = 0.0
+        cascade(sections, state, Y[k])
     for i in range(pad):
         cascade(sections, state, edge[i])
-    settle(steady, state, edge[pad - 1] if pad > 0 else X[N - 1])
+    settle(steady, state, edge[pad - 1] if pad > 0 else Y[N - 1])
     for i in range(pad - 1, -1, -1):
         cascade(sections, state, edge[i])
     for k in range(N - 1, -1, -1):
-        cascade(sections, state, X[k])
+        copy(Y[k], spare)
+        cascade(sections, state, spare)
+        if k >= first and (k - first) % factor == 0:
+            copy(spare, out[(k - first) // factor])
