@@ -39,6 +39,37 @@ def test_matlab_convention_is_filtfilt_with_short_edges_and_keeps_the_last_sampl
     assert np.allclose(apply("matlab", factor, X), filtered[kept], rtol=0, atol=1e-10 * np.abs(X).max())
 
 
+@pytest.mark.parametrize("m", [1, 7, 8, 19])
+@pytest.mark.parametrize("block", [500, 1 << 14])
+def test_columns_of_any_number_and_records_in_parts(m, block, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK", block)
+    X = columns(1703, m)
+    found = apply("scipy", 20, X)
+    assert np.allclose(found, signal.decimate(X, 20, axis=0), rtol=0, atol=1e-9 * np.abs(X).max())
+    taps = Decimation(20, "fir")._taps
+    direct = signal.upfirdn(taps, X, down=1, axis=0)[taps.size - 1 : len(X)][::20]
+    assert np.allclose(apply("fir", 20, X), direct, rtol=0, atol=1e-12 * np.abs(X).max())
+
+
+@pytest.mark.parametrize("kind", module.CONVENTIONS)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_is_given_stays_as_it_is(kind, order):
+    X = np.array(columns(1000, 9), order=order)
+    before = X.copy()
+    assert np.allclose(apply(kind, 10, X), apply(kind, 10, before), rtol=0, atol=1e-12)
+    assert np.array_equal(X, before)
+
+
+@pytest.mark.parametrize("factor", [2, 3, 20])
+def test_fir_takes_rows_as_they_come(factor):
+    X = columns(1999, 3)
+    stream, at = Decimation(factor, "fir").stream(), 0
+    for size in [0, 1, 79, 0, 80, 81, 3, 240, *[7] * 100, 10_000]:
+        stream.push(X[at : at + size])
+        at += size
+    assert np.allclose(stream.result(), apply("fir", factor, X), rtol=0, atol=1e-12 * np.abs(X).max())
+
+
 @pytest.mark.parametrize("kind", module.CONVENTIONS)
 def test_slow_signals_pass_and_fast_ones_do_not(kind):
     n, factor = 4000, 20

@@ -180,30 +180,44 @@ class Stream:
         self.open = sums[-2 * _HALF :]
 
     def result(self) -> Array:
-        """The decimated columns (K, m) of all rows so far."""
+        """The decimated columns (K, m) of all rows; asked for once, since the rows are given up for it."""
         if self.decimation.streams and self.rest is not None and self.open is not None:
             with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
                 last = self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest
             rows = sum(map(len, self.parts)) * self.decimation.factor + len(self.rest)
             return np.concatenate([*self.parts, last])[2 * _HALF :][: self.decimation.kept(rows).size]
-        self.parts = [np.ascontiguousarray(self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts))]
-        X = self.parts[0]
         if self.decimation.factor == 1:
-            return X
-        kept = self.decimation.kept(len(X))
-        return filtered(X, self.decimation._sections, _PADS[self.decimation.convention], int(kept[0]), self.decimation.factor)
+            return np.ascontiguousarray(np.concatenate(self.parts))
+        kept = self.decimation.kept(sum(map(len, self.parts)))
+        return _filtered(
+            self.parts, self.decimation._sections, _PADS[self.decimation.convention], kept[0], self.decimation.factor
+        )
 
 
-def filtered(X: Array, sections: Array, pad: int, first: int = 0, factor: int = 1) -> Array:
-    """Zero-phase filter of the columns of X (N, m) by second-order sections (s, 6): every `factor`-th row from `first` on."""
+def filtered(X: Array, sections: Array, pad: int) -> Array:
+    """Zero-phase filter of the columns of X (N, m) by second-order sections (s, 6)."""
+    return _filtered([X], sections, pad, 0, 1)
+
+
+def _filtered(parts: list[Array], sections: Array, pad: int, first: int, factor: int) -> Array:
+    """Every `factor`-th row from `first` on of all parts together, filtered; several parts are taken from their list."""
     if len(sections) % 2:  # the kernel takes them in pairs; this one passes everything
         sections = np.vstack([sections, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
-    steady, (N, m) = np.ascontiguousarray(signal.sosfilt_zi(sections)), X.shape
-    pad, width = min(pad, N - 2), m if m < _LANES else -(-m // _LANES) * _LANES
-    scratch = _aligned(N, width), _aligned(pad + 1, width), _aligned(len(sections), 2, width)
-    scratch[1][:] = 0.0
-    out = np.empty((len(range(first, N, factor)), m))
-    forward_backward(np.ascontiguousarray(sections), steady, pad, X, first, factor, *scratch, out)
+    N, m = sum(map(len, parts)), parts[0].shape[1]
+    pad, width = min(pad, N - 2), m if factor == 1 or m < _LANES else -(-m // _LANES) * _LANES
+    X, Y = np.ascontiguousarray(parts[0]), _aligned(N, width)
+    if len(parts) > 1:
+        row = 0
+        while parts:  # one by one: a long record is never there twice
+            rows = parts.pop(0)
+            Y[row : row + len(rows), :m] = rows
+            row += len(rows)
+        X = Y
+    edge, state = _aligned(pad + 1, width), _aligned(len(sections), 2, width)
+    edge[:] = 0.0
+    out = Y if factor == 1 else np.empty((len(range(first, N, factor)), m))
+    steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
+    forward_backward(np.ascontiguousarray(sections), steady, pad, X, first, factor, Y, edge, state, out)
     return out
 
 

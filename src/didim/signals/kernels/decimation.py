@@ -67,9 +67,9 @@ def forward_backward(
     """Zero-phase filter of the columns of X (N, m), forward, then backward; every `factor`-th row from `first` on goes to out.
 
     Both ends are continued by `pad` samples, turned about the end point, as MATLAB's filtfilt does. Scratch: Y (N, l), edge
-    (pad + 1, l), zeros, and state (s, 2, l), with l >= m columns.
+    (pad + 1, l), zeros, and state (s, 2, l), with l >= m columns. X may be Y; so may `out`, where it has all rows and columns.
     """
-    N, m = X.shape
+    N, m = X.shape[0], out.shape[1]
     for i in range(pad):
         for c in range(m):
             edge[i, c] = 2 * X[N - 1, c] - X[N - 2 - i, c]
