@@ -222,7 +222,8 @@ class ClosedLoop:
                 return motion.message
             n, names = model.robot.n, directions.names
             shape = (-1, n, directions.count)
-            J = np.concatenate([directions.folded(streams[name].result().reshape(shape)) for name in self.outputs], axis=1)
+            parts = [directions.folded(streams.pop(name).result().reshape(shape)) for name in self.outputs]
+            J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
             if not np.all(np.abs(J) < LARGEST):
                 return "The sensitivities run away; is the loop stable?"
             rho = self._reduced(k, motion)[0]

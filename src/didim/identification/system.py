@@ -93,8 +93,11 @@ def rows_of(
     g = y.shape[1]
     kept = [np.flatnonzero(used[:, j]) for j in range(g)]
     joints = np.repeat(np.arange(g), [each.size for each in kept])
+    sorted_W, ends = np.empty((joints.size, W.shape[2])), np.cumsum([each.size for each in kept])
+    for j, end in enumerate(ends):  # joint by joint: W is large
+        sorted_W[end - kept[j].size : end] = W[kept[j], j]
     return LinearSystem(
-        np.concatenate([W[kept[j], j] for j in range(g)]),
+        sorted_W,
         np.concatenate([y[kept[j], j] for j in range(g)]),
         joints,
         np.full(joints.size, series),

@@ -21,7 +21,7 @@ from scipy.linalg.blas import dgemm
 
 from didim.door import whole
 from didim.errors import InputError, nearest
-from didim.signals.kernels.decimation import forward_backward
+from didim.signals.zero_phase import pour, zero_phase
 
 Array = NDArray[np.float64]
 Source = Callable[[int, int], Array]
@@ -39,8 +39,6 @@ _AT_ONCE = 4
 """New samples that one block of old ones is worth. Every old sample is read once, and a sixth of the products is with zeros."""
 _BLOCK = 1 << 14
 """Samples that are read at once."""
-_LANES = 8
-"""Numbers in a line of the processor's cache: rows that begin with one are filtered in two thirds of the time."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +143,8 @@ class Stream:
     def __init__(self, decimation: Decimation) -> None:
         self.decimation = decimation
         self.parts: list[Array] = []
+        self.count = 0
+        """Rows in blocks."""
         self.rest: Array | None = None
         """Rows that are not yet a block."""
         self.open: Array | None = None
@@ -177,53 +177,20 @@ class Stream:
             block = rows[at * n_d : (at + _AT_ONCE) * n_d]
             dgemm(1.0, block.T, bands, 1.0, sums[at : at + bands.shape[1]].T, overwrite_c=True)
         self.parts.append(sums[: -2 * _HALF])
+        self.count += len(rows)
         self.open = sums[-2 * _HALF :]
 
     def result(self) -> Array:
         """The decimated columns (K, m) of all rows; asked for once, since the rows are given up for it."""
         if self.decimation.streams and self.rest is not None and self.open is not None:
             with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
-                last = self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest
-            rows = sum(map(len, self.parts)) * self.decimation.factor + len(self.rest)
-            return np.concatenate([*self.parts, last])[2 * _HALF :][: self.decimation.kept(rows).size]
+                self.parts.append(self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest)
+            new = self.decimation.kept(self.count + len(self.rest)).size
+            sums = np.empty((2 * _HALF + new, self.rest.shape[1]))
+            pour(self.parts, sums)
+            return sums[2 * _HALF :]
         if self.decimation.factor == 1:
             return np.ascontiguousarray(np.concatenate(self.parts))
         kept = self.decimation.kept(sum(map(len, self.parts)))
-        return _filtered(
-            self.parts, self.decimation._sections, _PADS[self.decimation.convention], kept[0], self.decimation.factor
-        )
-
-
-def filtered(X: Array, sections: Array, pad: int) -> Array:
-    """Zero-phase filter of the columns of X (N, m) by second-order sections (s, 6)."""
-    return _filtered([X], sections, pad, 0, 1)
-
-
-def _filtered(parts: list[Array], sections: Array, pad: int, first: int, factor: int) -> Array:
-    """Every `factor`-th row from `first` on of all parts together, filtered; several parts are taken from their list."""
-    if len(sections) % 2:  # the kernel takes them in pairs; this one passes everything
-        sections = np.vstack([sections, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
-    N, m = sum(map(len, parts)), parts[0].shape[1]
-    pad, width = min(pad, N - 2), m if factor == 1 or m < _LANES else -(-m // _LANES) * _LANES
-    X, Y = np.ascontiguousarray(parts[0]), _aligned(N, width)
-    if len(parts) > 1:
-        row = 0
-        while parts:  # one by one: a long record is never there twice
-            rows = parts.pop(0)
-            Y[row : row + len(rows), :m] = rows
-            row += len(rows)
-        X = Y
-    edge, state = _aligned(pad + 1, width), _aligned(len(sections), 2, width)
-    edge[:] = 0.0
-    out = Y if factor == 1 else np.empty((len(range(first, N, factor)), m))
-    steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
-    forward_backward(np.ascontiguousarray(sections), steady, pad, X, first, factor, Y, edge, state, out)
-    return out
-
-
-def _aligned(*shape: int) -> Array:
-    """Memory that begins with a line of the cache."""
-    size = int(np.prod(shape))
-    memory = np.empty(size + _LANES)
-    begin = -(memory.ctypes.data // memory.itemsize) % _LANES
-    return memory[begin : begin + size].reshape(shape)
+        pad = _PADS[self.decimation.convention]
+        return zero_phase(self.parts, self.decimation._sections, pad, kept[0], self.decimation.factor)

@@ -8,7 +8,7 @@ from scipy import signal
 
 from didim.door import whole
 from didim.errors import InputError
-from didim.signals.decimation import filtered
+from didim.signals.zero_phase import zero_phase
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
             f"The record is too short: {x.shape[0]} samples, a filter of order {order} and {cutoff:g} Hz needs {least:.4g}."
         )
     sections = signal.butter(order, 2 * cutoff / rate, output="sos")
-    return filtered(np.ascontiguousarray(x, dtype=float), sections, max(3 * order, reach(rate, cutoff)))
+    return zero_phase([np.ascontiguousarray(x, dtype=float)], sections, max(3 * order, reach(rate, cutoff)))
 
 
 def reach(rate: float, cutoff: float | None) -> int:
