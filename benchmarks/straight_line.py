@@ -1,7 +1,8 @@
 """A closed loop in straight-line C, written for one robot: the limit that a generic compiled loop is measured against.
 
-Newton-Euler and composite bodies are run once on symbols; every product with 0 or 1 falls away and every number of the robot
-stands in the code. The loop around it is a PD law (53), tanh friction and classical Runge-Kutta. Needs a C compiler.
+Newton-Euler and composite bodies are run once on symbols, by the recursions that the simulation's own code comes from; every
+product with 0 or 1 falls away and every number of the robot stands in the code. The loop around it is a PD law (53), tanh
+friction and classical Runge-Kutta. Needs a C compiler.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare an inner kernel that is called, not inlined: for large ones off the beaten track, to keep compiling short."""
+    """Declare an inner kernel that is called, not inlined: for large ones that are handed little, to keep compiling short."""
     _must_live_in_kernels(function)
     dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
     return dispatcher

@@ -10,7 +10,7 @@ import pytest
 
 from didim.dynamics.kernels.elementary import FAR, LANES, padded, sines, tanhs
 
-_sines = numba.njit(lambda x, cos, sin: sines(x, cos, sin))
+_sines = numba.njit(lambda x, cos, sin: sines(x, x.size, cos, sin))
 _tanhs = numba.njit(lambda x: tanhs(x))
 
 

@@ -198,7 +198,7 @@ class Controller:
             np.linalg.inv(g),
             int(np.count_nonzero(g) > np.count_nonzero(np.diagonal(g))),
             self._kind(),
-            3 if self._kind() != GAINS_ONLY else (2 if np.any(gains.ff) else 1),
+            (2 if np.any(gains.ff) else 1) if self._kind() in (GAINS_ONLY, GRAVITY) else 3,
             VELOCITIES.index(self.velocity),
             0.0 if self.rate is None else 1.0 / self.rate,
             self._address(),

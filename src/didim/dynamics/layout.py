@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,16 @@ class Layout:
     contact: Array
     """(c, n) velocity of the contacts = contact @ dq."""
 
+    @cached_property
+    def coupled(self) -> int:
+        """Whether accelerations or velocities of other joints act on a joint."""
+        return int(any(entry.row != entry.index for entry in self.entries if entry.signal in ("ddq", "dq")))
+
+    @cached_property
+    def only(self) -> NDArray[np.int64]:
+        """(c,) the one joint of each contact, -1 where it couples several."""
+        return np.array([row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)], dtype=np.int64)
+
     def columns(self, kept: Iterable[int] | None = None) -> Columns:
         """The kernels' view of the columns: all of them, or only those of the indices `kept`, renumbered in that order."""
         chosen = range(len(self.names)) if kept is None else kept
@@ -90,9 +101,9 @@ class Layout:
             plain["dq+"],
             plain["dq-"],
             plain["one"],
-            int(any(entry.row != entry.index for entry in self.entries if entry.signal in ("ddq", "dq"))),
+            self.coupled,
             self.contact,
-            np.array([row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)], dtype=np.int64),
+            self.only,
             forward,
             backward,
         )

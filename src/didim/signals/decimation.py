@@ -173,9 +173,9 @@ class Stream:
         sums = np.zeros((2 * _HALF + len(rows) // n_d, rows.shape[1]))
         if self.open is not None:
             sums[: 2 * _HALF] = self.open
-        for at in range(0, len(rows) // n_d, _AT_ONCE):  # in place: both are Fortran's, being transposed
-            block = rows[at * n_d : (at + _AT_ONCE) * n_d]
-            dgemm(1.0, block.T, bands, 1.0, sums[at : at + bands.shape[1]].T, overwrite_c=True)
+        for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _AT_ONCE):
+            block, reached = rows[at * n_d : (at + _AT_ONCE) * n_d], sums[at : at + bands.shape[1]]
+            dgemm(1.0, block.T, bands, 1.0, reached.T, overwrite_c=True)  # in place: transposed, both have Fortran's order
         self.parts.append(sums[: -2 * _HALF])
         self.count += len(rows)
         self.open = sums[-2 * _HALF :]

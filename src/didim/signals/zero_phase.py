@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
+from didim.dynamics.kernels.elementary import LANES, padded
 from didim.signals.kernels.zero_phase import forward_backward
 
 Array = NDArray[np.float64]
-
-_LANES = 8
-"""Numbers in a line of the processor's cache: rows that begin with one are filtered in two thirds of the time."""
 
 
 def zero_phase(parts: list[Array], sections: Array, pad: int, first: int = 0, factor: int = 1) -> Array:
@@ -22,8 +20,8 @@ def zero_phase(parts: list[Array], sections: Array, pad: int, first: int = 0, fa
     if len(sections) % 2:  # the kernel takes them in pairs; this one passes everything
         sections = np.vstack([sections, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
     N, m = sum(map(len, parts)), parts[0].shape[1]
-    pad, width = min(pad, N - 2), m if factor == 1 or m < _LANES else -(-m // _LANES) * _LANES
-    X, Y = np.ascontiguousarray(parts[0]), _aligned(N, width)
+    pad, width = max(0, min(pad, N - 2)), m if factor == 1 or m < LANES else padded(m)
+    X, Y = np.require(parts[0], float, ["C", "A", "W"]), _aligned(N, width)
     if len(parts) > 1:
         pour(parts, Y[:, :m])
         X = Y
@@ -45,8 +43,8 @@ def pour(parts: list[Array], into: Array) -> None:
 
 
 def _aligned(*shape: int) -> Array:
-    """Memory that begins with a line of the cache."""
+    """Memory that begins with a line of the processor's cache: rows that do are filtered in two thirds of the time."""
     size = int(np.prod(shape))
-    memory = np.empty(size + _LANES)
-    begin = -(memory.ctypes.data // memory.itemsize) % _LANES
+    memory = np.empty(size + LANES)
+    begin = -(memory.ctypes.data // memory.itemsize) % LANES
     return memory[begin : begin + size].reshape(shape)

@@ -13,7 +13,7 @@ from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
-from didim.simulation.kernels.plant import CONTINUOUS, DIVERGED, INFEASIBLE, Plant
+from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 
@@ -65,11 +65,10 @@ class Run:
     def _chunks(self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None) -> Motion:
         row, sample, total = 0, 0, int(self.end / self.period) + 2
         chunk = max(1, int(length / self.period))
-        size = self.y.size if tangent is not None and self.plant.drive == CONTINUOUS else self.size  # a gain may begin at 0
         while row < self.out.t.size and sample < total:
             last, first = min(sample + chunk, total), row
             plant = self._plant(sample * self.period, last * self.period)
-            clock = (self.period, sample, last, self.substeps, size, self.y, row, self.out, self.trouble, self.when)
+            clock = (self.period, sample, last, self.substeps, self.size, self.y, row, self.out, self.trouble, self.when)
             if tangent is None:
                 row = run_fixed(plant, None, *clock)
             else:

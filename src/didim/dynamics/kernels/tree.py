@@ -12,7 +12,7 @@ import numpy as np
 from numba import float64, int64
 
 from didim.compiled import kernel, record_type
-from didim.dynamics.kernels.elementary import padded, sines
+from didim.dynamics.kernels.elementary import FEW, padded, sines
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 
 
@@ -80,13 +80,15 @@ def turn(q: Any, work: Work) -> None:
     """Cosines and sines of the joint positions q (n,)."""
     for i in range(q.size):
         work.angle[i] = q[i]
-    sines(work.angle, work.cos, work.sin)
+    sines(work.angle, q.size, work.cos, work.sin)
 
 
 @kernel
 def place(tree: Tree, q: Any, work: Work) -> None:
     """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
-    turn(q, work)
+    few = q.size < FEW
+    if not few:
+        turn(q, work)
     for i in range(tree.parent.size):
         if tree.prismatic[i]:
             for k in range(3):
@@ -94,7 +96,7 @@ def place(tree: Tree, q: Any, work: Work) -> None:
                 for m in range(3):
                     work.R[i, k, m] = tree.rotation[i, k, m]
         else:
-            cos, sin = work.cos[i], work.sin[i]
+            cos, sin = (np.cos(q[i]), np.sin(q[i])) if few else (work.cos[i], work.sin[i])
             for k in range(3):
                 x, y = tree.rotation[i, k, 0], tree.rotation[i, k, 1]
                 work.P[i, k] = tree.translation[i, k]

@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
+from numba.core import codegen
 from numba.core.compiler_lock import global_compiler_lock
 
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
@@ -20,7 +21,9 @@ from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.straight.recursions import factor, inertia_matrix, link_torque, move, place
 from didim.dynamics.straight.trace import Statement, Symbol, Trace, Vector
 
-MOST_JOINTS = 16
+_numba: Any = codegen
+
+MOST_JOINTS = 12
 """Robots with more are left to the kernels: statements grow with the square of the joints, and so does compiling them."""
 
 _READ, _WRITTEN = ("q", "cos", "sin", "dq", "link", "armature"), ("M", "bias")
@@ -40,18 +43,21 @@ def machine_code(tree: Tree) -> MachineCode | None:
     """The code of a robot, see `kernels.direct.call_straight`; None where it has more joints than MOST_JOINTS."""
     if tree.parent.size > MOST_JOINTS:
         return None
-    with global_compiler_lock:
-        return _compiled(*((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree)))
+    return _compiled(*((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
-    tree = Tree(*(np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays))
+    with global_compiler_lock:  # inside the cache: code that is there waits for nobody
+        return _compile(Tree(*(np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays)))
+
+
+def _compile(tree: Tree) -> MachineCode:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(str(_module(tree)))
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
+        cpu=llvm.get_host_cpu_name(), features=_numba.get_host_cpu_features(), opt=2
     )
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
