@@ -20,6 +20,7 @@ from scipy import signal
 from scipy.linalg.blas import dgemm
 
 from didim.door import whole
+from didim.dynamics.kernels.elementary import LANES
 from didim.errors import InputError, nearest
 from didim.signals.zero_phase import pour, zero_phase
 
@@ -175,6 +176,7 @@ class Stream:
             sums[: 2 * _HALF] = self.open
         for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _AT_ONCE):
             block, reached = rows[at * n_d : (at + _AT_ONCE) * n_d], sums[at : at + bands.shape[1]]
+            block.reshape(-1)[::LANES].max()  # reads it line by line into the cache: the product jumps between rows
             dgemm(1.0, block.T, bands, 1.0, reached.T, overwrite_c=True)  # in place: transposed, both have Fortran's order
         self.parts.append(sums[: -2 * _HALF])
         self.count += len(rows)

@@ -119,7 +119,8 @@ def placed_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any,
     fill_twists(tree, work)
     for i in range(dq.size):
         link_columns(tree, columns, i, work, W)
-    fill_sources(dq, ddq, slip, work.sources)
+    if columns.row.size > 0:
+        fill_sources(dq, ddq, slip, work.sources)
     for e in range(columns.row.size):
         if columns.column[e] >= 0:
             W[columns.row[e], columns.column[e]] += columns.weight[e] * work.sources[columns.source[e]]
