@@ -46,7 +46,7 @@ check: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 warm: $(VENV)/.installed-test
-	@$(BIN)/python -c 'from didim.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
+	@$(BIN)/python -c 'from didim.jit.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
 
 test: check warm
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile

@@ -1,4 +1,5 @@
-"""`make bench`: run all benchmarks, print Markdown tables, and keep them with a JSON file in benchmarks/results.
+"""`make bench`: run all benchmarks, print Markdown tables, and keep them with a JSON file in
+benchmarks/results.
 
 `python -m benchmarks --docs` writes the tables into docs/benchmarks.md too.
 """
@@ -17,7 +18,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 from benchmarks import dynamics, growth, identification, signals, simulation, timing
 from benchmarks.compiling import compile_seconds
-from didim.compiled import warm
+from didim.jit.compiled import warm
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -39,7 +40,9 @@ def main() -> None:
         "",
         growth.text(growing, peaks, starts),
         "",
-        "Compiling, s: " + ", ".join(f"{name} {value:.2g}" for name, value in seconds.items()) + ".",
+        "Compiling, s: "
+        + ", ".join(f"{name} {value:.2g}" for name, value in seconds.items())
+        + ".",
     ]
     text = "\n".join(lines)
     print(text)

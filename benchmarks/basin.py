@@ -1,7 +1,9 @@
-"""`python -m benchmarks.basin`: from how far off plain and refined DIDIM arrive; the map of docs/images/basin.png.
+"""`python -m benchmarks.basin`: from how far off plain and refined DIDIM arrive; the map of
+docs/images/basin.png.
 
-A virtual SCARA in a loop of 6.28 and 62.8 rad/s, 20 s of torque at 200 Hz, from "unit"; the assumed loop is that loop with kp
-and kv both times a factor, the noise a share of the torque. Colour: what is left of the torque, over what noise would leave.
+A virtual SCARA in a loop of 6.28 and 62.8 rad/s, 20 s of torque at 200 Hz, from "unit"; the assumed
+loop is that loop with kp and kv both times a factor, the noise a share of the torque. Colour: what
+is left of the torque, over what noise would leave.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def tried(case: tuple[float, float, bool]) -> tuple[float, int, str]:
     model, J = truth("scara"), inertias("scara")
     course = didim.Fourier.random(model.robot, 1, period=6.7, share=1.0, periods=3)
     right, assumed = (loop("PD", FREQUENCY, J, factor) for factor in (1.0, ratio))
-    record, real = didim.virtual_experiment(model, model.nominal, right, course, rate=200.0, noise=noise, seed=3)
+    record, real = didim.virtual_experiment(
+        model, model.nominal, right, course, rate=200.0, noise=noise, seed=3
+    )
     record = didim.Experiment(t=record.t, tau=record.tau, q_ref=course)
     method = didim.DIDIM(controller=assumed, decimation=4, estimate_gains=refine)
     estimate = didim.identify(undescribed("scara"), record, method)
@@ -44,15 +48,24 @@ def tried(case: tuple[float, float, bool]) -> tuple[float, int, str]:
 
 def draw(found: dict[tuple[float, float, bool], tuple[float, int, str]]) -> plt.Figure:
     """Four maps: residual and steps, plain and refined."""
-    figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        2, 2, figsize=(9.5, 6.2), sharex=True, sharey=True, layout="constrained"
+    )
     titles = {False: "plain DIDIM, loop as assumed", True: "refined, gains unknown"}
     for column, refine in enumerate((False, True)):
         floor, steps = (
-            np.array([[found[ratio, noise, refine][part] for ratio in RATIOS] for noise in NOISES], dtype=float)
+            np.array(
+                [[found[ratio, noise, refine][part] for ratio in RATIOS] for noise in NOISES],
+                dtype=float,
+            )
             for part in (0, 1)
         )
         shown = [
-            (np.clip(floor, 1.0, 100.0), {"norm": LogNorm(1, 100), "cmap": "magma_r"}, "residual / noise floor"),
+            (
+                np.clip(floor, 1.0, 100.0),
+                {"norm": LogNorm(1, 100), "cmap": "magma_r"},
+                "residual / noise floor",
+            ),
             (steps, {"vmin": 0, "vmax": 20, "cmap": "viridis_r"}, "steps"),
         ]
         for row, (values, style, label) in enumerate(shown):
@@ -64,7 +77,15 @@ def draw(found: dict[tuple[float, float, bool], tuple[float, int, str]]) -> plt.
                 text = ("x " if failed else "") + (f"{value:.3g}" if row == 0 else f"{value:.0f}")
                 red, green, blue, _ = image.cmap(image.norm(value))
                 dark = 0.3 * red + 0.6 * green + 0.1 * blue < 0.5
-                ax.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
+                ax.text(
+                    x,
+                    y,
+                    text,
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if dark else "black",
+                )
             ax.set_xticks(range(len(RATIOS)), [f"{ratio:g}" for ratio in RATIOS])
             ax.set_yticks(range(len(NOISES)), [f"{100 * noise:g}" for noise in NOISES])
             if row == 0:

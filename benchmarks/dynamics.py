@@ -1,4 +1,6 @@
-"""Regressor and dynamics of the shipped arms, beside Pinocchio, figaroh and MuJoCo called in a Python loop as a user would."""
+"""Regressor and dynamics of the shipped arms, beside Pinocchio, figaroh and MuJoCo called in a
+Python loop as a user would.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,18 @@ def rows() -> list[Row]:
 
 
 def pinocchio_model(model: didim.DynamicModel) -> Any:
-    """The same robot as a Pinocchio model, joint frames included, so that the parameters need no change of axes."""
+    """The same robot as a Pinocchio model, joint frames included, so that the parameters need no
+    change of axes.
+    """
     import pinocchio as pin
 
     peer = pin.Model()
     peer.gravity.linear = np.array(model.robot.gravity)
     for j, joint in enumerate(model.robot.joints):
         kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
-        added = peer.addJoint(joint.parent + 1, kind, pin.SE3(joint.rotation, joint.translation), joint.name)
+        added = peer.addJoint(
+            joint.parent + 1, kind, pin.SE3(joint.rotation, joint.translation), joint.name
+        )
         XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = model.nominal[model.layout.link[j]]
         body = pin.Inertia.FromDynamicParameters(np.array([M, MX, MY, MZ, XX, XY, YY, XZ, YZ, ZZ]))
         peer.appendBodyToJoint(added, body, pin.SE3.Identity())
@@ -75,7 +81,14 @@ def pairs(name: str, samples: int = SAMPLES) -> list[Pair]:
     mujoco = _mujoco(model, q, dq, tau) if installed("mujoco") else None
     python = "in a Python loop"
     return [
-        Pair("regressor", f"Pinocchio {python}", ">= 6", own["regressor"], loops.get("regressor"), lambda W: W[:, :, columns]),
+        Pair(
+            "regressor",
+            f"Pinocchio {python}",
+            ">= 6",
+            own["regressor"],
+            loops.get("regressor"),
+            lambda W: W[:, :, columns],
+        ),
         Pair(
             "regressor",
             "figaroh's build_basic_regressor",
@@ -84,9 +97,23 @@ def pairs(name: str, samples: int = SAMPLES) -> list[Pair]:
             figaroh,
             lambda W: W.reshape(n, samples, -1).transpose(1, 0, 2)[:, :, columns],
         ),
-        Pair("inverse dynamics", f"Pinocchio's rnea {python}", "", own["inverse dynamics"], loops.get("inverse dynamics")),
-        Pair("direct dynamics", f"Pinocchio's aba {python}", ">= 2.5", own["direct dynamics"], loops.get("direct dynamics")),
-        Pair("direct dynamics", f"MuJoCo's mj_forward {python}", "", own["direct dynamics"], mujoco),
+        Pair(
+            "inverse dynamics",
+            f"Pinocchio's rnea {python}",
+            "",
+            own["inverse dynamics"],
+            loops.get("inverse dynamics"),
+        ),
+        Pair(
+            "direct dynamics",
+            f"Pinocchio's aba {python}",
+            ">= 2.5",
+            own["direct dynamics"],
+            loops.get("direct dynamics"),
+        ),
+        Pair(
+            "direct dynamics", f"MuJoCo's mj_forward {python}", "", own["direct dynamics"], mujoco
+        ),
     ]
 
 
@@ -130,10 +157,21 @@ def mujoco_model(model: didim.DynamicModel, armature: np.ndarray | None = None) 
         inertia = np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]]) - shift
         quat = np.zeros(4)
         mujoco.mju_mat2Quat(quat, np.ascontiguousarray(joint.rotation).ravel())
-        body = bodies[joint.parent + 1].add_body(name=f"link{j}", pos=joint.translation, quat=quat, mass=M, ipos=centre)
-        body.fullinertia = [inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2], inertia[1, 2]]
+        body = bodies[joint.parent + 1].add_body(
+            name=f"link{j}", pos=joint.translation, quat=quat, mass=M, ipos=centre
+        )
+        body.fullinertia = [
+            inertia[0, 0],
+            inertia[1, 1],
+            inertia[2, 2],
+            inertia[0, 1],
+            inertia[0, 2],
+            inertia[1, 2],
+        ]
         body.explicitinertial = True
-        kind = mujoco.mjtJoint.mjJNT_HINGE if joint.kind == "revolute" else mujoco.mjtJoint.mjJNT_SLIDE
+        kind = (
+            mujoco.mjtJoint.mjJNT_HINGE if joint.kind == "revolute" else mujoco.mjtJoint.mjJNT_SLIDE
+        )
         added = body.add_joint(name=f"joint{j}", type=kind, axis=[0.0, 0.0, 1.0])
         if armature is not None:
             added.armature = armature[j]
@@ -166,5 +204,7 @@ def _robot(name: str) -> list[Row]:
             found.append(missing(label, pair.peer, pair.target))
             continue
         times = best({"didim": pair.own, "peer": pair.other})
-        found.append(Row(label, times["didim"], pair.peer, times["peer"], pair.difference, pair.target))
+        found.append(
+            Row(label, times["didim"], pair.peer, times["peer"], pair.difference, pair.target)
+        )
     return found

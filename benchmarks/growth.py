@@ -1,4 +1,6 @@
-"""How time and memory grow: against joints, duration, rate and the number of experiments, with the fitted exponents."""
+"""How time and memory grow: against joints, duration, rate and the number of experiments, with the
+fitted exponents.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,17 +52,26 @@ inertial = {{ mass = 1.0, centre = [0.1, 0.0, 0.02], inertia = [0.02, 0.0, 0.0, 
 nominal = {{ Ia = 0.05, Fv = 0.5, Fc = 0.5 }}
 """
     text = 'name = "chain"\neffects = ["rotor", "viscous", "coulomb"]\n'
-    text += "".join(joint.format(j=j, alpha="-pi/2" if j % 2 else "pi/2", d=0.15 if j else 0.0) for j in range(n))
+    text += "".join(
+        joint.format(j=j, alpha="-pi/2" if j % 2 else "pi/2", d=0.15 if j else 0.0)
+        for j in range(n)
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "chain.toml"
         file.write_text(text)
         return didim.DynamicModel(didim.load_robot(file))
 
 
-def virtual(model: didim.DynamicModel, seconds: float = 10.0, rate: float = 1000.0, seed: int = 0) -> didim.Experiment:
+def virtual(
+    model: didim.DynamicModel, seconds: float = 10.0, rate: float = 1000.0, seed: int = 0
+) -> didim.Experiment:
     """A record in a stiff loop."""
-    course = didim.Fourier.random(model.robot, seed, period=10.0, periods=max(1, round(seconds / 10)), share=0.4)
-    record, _ = didim.virtual_experiment(model, model.nominal, loop(), course, rate=rate, noise=0.01, seed=seed)
+    course = didim.Fourier.random(
+        model.robot, seed, period=10.0, periods=max(1, round(seconds / 10)), share=0.4
+    )
+    record, _ = didim.virtual_experiment(
+        model, model.nominal, loop(), course, rate=rate, noise=0.01, seed=seed
+    )
     return record
 
 
@@ -85,23 +97,41 @@ def growths() -> list[Growth]:
     for n in JOINTS:
         model = chain(n)
         record = virtual(model)
-        method = didim.DIDIM(controller=loop(), initial="nominal", max_iterations=2, exact_interval=False)
-        soft = didim.PD(natural_frequency=30.0)  # one step a sample whatever the number of joints: stiffness is another matter
-        run = lambda m=model, r=record, s=soft: didim.simulate(m, m.nominal, s, t=r.t, q_ref=r.q_ref, check=False)  # noqa: E731
+        method = didim.DIDIM(
+            controller=loop(), initial="nominal", max_iterations=2, exact_interval=False
+        )
+        # one step a sample whatever the number of joints: stiffness is another matter
+        soft = didim.PD(natural_frequency=30.0)
+
+        def run(m: Any = model, r: Any = record, s: Any = soft) -> Any:
+            return didim.simulate(m, m.nominal, s, t=r.t, q_ref=r.q_ref, check=False)
+
         simulated.append(taken(run))
         identified.append(taken(lambda m=model, r=record, s=method: didim.identify(m, r, s), 2))
     long = [virtual(tx40, seconds) for seconds in DURATIONS]
     fast = [virtual(tx40, 10.0, rate) for rate in RATES]
     several = [virtual(tx40, 10.0, seed=seed) for seed in range(4)]
-    method = didim.DIDIM(controller=loop(), initial="nominal", max_iterations=2, exact_interval=False)
+    method = didim.DIDIM(
+        controller=loop(), initial="nominal", max_iterations=2, exact_interval=False
+    )
     identify = lambda records: taken(lambda: didim.identify(tx40, records, method), 2)  # noqa: E731
     return [
         Growth("simulation against joints, 10 s", JOINTS, tuple(simulated), 2.0),
         Growth("DIDIM, 2 iterations, against joints", JOINTS, tuple(identified), 3.0),
-        Growth("DIDIM, 2 iterations, TX40, against duration, s", DURATIONS, tuple(map(identify, long)), 1.1),
-        Growth("DIDIM, 2 iterations, TX40, against rate, Hz", RATES, tuple(map(identify, fast)), None),
         Growth(
-            "DIDIM, 2 iterations, TX40, against experiments", (1, 2, 4), tuple(identify(several[:k]) for k in (1, 2, 4)), None
+            "DIDIM, 2 iterations, TX40, against duration, s",
+            DURATIONS,
+            tuple(map(identify, long)),
+            1.1,
+        ),
+        Growth(
+            "DIDIM, 2 iterations, TX40, against rate, Hz", RATES, tuple(map(identify, fast)), None
+        ),
+        Growth(
+            "DIDIM, 2 iterations, TX40, against experiments",
+            (1, 2, 4),
+            tuple(identify(several[:k]) for k in (1, 2, 4)),
+            None,
         ),
     ]
 
@@ -115,35 +145,59 @@ record = virtual(model, 1000.0)
 methods = {
     "IDIM": didim.IDIM(cutoff=60.0),
     "DIDIM": didim.DIDIM(controller=loop(), initial="nominal", max_iterations=2),
-    "refined DIDIM": didim.DIDIM(controller=loop(), initial="nominal", max_iterations=2, refine=True),
+    "refined DIDIM": didim.DIDIM(
+        controller=loop(), initial="nominal", max_iterations=2, refine=True
+    ),
 }
 begin = time.perf_counter()
 found = didim.identify(model, record, methods[sys.argv[1]])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, time.perf_counter() - begin, found.status)
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+print(memory, time.perf_counter() - begin, found.status)
 """
 
 
 def memory() -> dict[str, tuple[float, float, str]]:
-    """Peak GiB, seconds and status of each method on 1000 s at 1 kHz of six joints, each in a process of its own."""
+    """Peak GiB, seconds and status of each method on 1000 s at 1 kHz of six joints, each in a
+    process of its own.
+    """
     found = {}
     for method in ("IDIM", "DIDIM", "refined DIDIM"):
         run = subprocess.run(
-            [sys.executable, "-c", _MEMORY, method], capture_output=True, text=True, env=dict(os.environ), check=False
+            [sys.executable, "-c", _MEMORY, method],
+            capture_output=True,
+            text=True,
+            env=dict(os.environ),
+            check=False,
         )
         try:
             peak, seconds, status = run.stdout.split()
             found[method] = (float(peak), float(seconds), status)
         except ValueError:
-            found[method] = (float("nan"), float("nan"), (run.stderr.strip().splitlines() or ["failed"])[-1])
+            found[method] = (
+                float("nan"),
+                float("nan"),
+                (run.stderr.strip().splitlines() or ["failed"])[-1],
+            )
     return found
 
 
 def cold_start() -> dict[str, float]:
-    """Seconds of what a person waits for, in processes of their own; the first demo compiles into a new cache."""
+    """Seconds of what a person waits for, in processes of their own; the first demo compiles into a
+    new cache.
+    """
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         fresh = {**os.environ, "DIDIM_CACHE_DIR": folder}
-        demo = [sys.executable, "-m", "didim", "demo", "--picture", f"{folder}/demo.png", "--report", f"{folder}/demo.html"]
+        demo = [
+            sys.executable,
+            "-m",
+            "didim",
+            "demo",
+            "--picture",
+            f"{folder}/demo.png",
+            "--report",
+            f"{folder}/demo.html",
+        ]
         for name, command in (
             ("import didim", [sys.executable, "-c", "import didim"]),
             ("didim --help", [sys.executable, "-m", "didim", "--help"]),
@@ -156,21 +210,36 @@ def cold_start() -> dict[str, float]:
     return found
 
 
-def text(growing: list[Growth], peaks: dict[str, tuple[float, float, str]], starts: dict[str, float]) -> str:
+def text(
+    growing: list[Growth], peaks: dict[str, tuple[float, float, str]], starts: dict[str, float]
+) -> str:
     """All of it as Markdown."""
     lines = ["| growth | sizes | seconds | exponent | at most |", "|---|---|---|---:|---:|"]
     for each in growing:
-        sizes, seconds = ", ".join(f"{s:g}" for s in each.sizes), ", ".join(f"{s:.2g}" for s in each.seconds)
+        sizes, seconds = (
+            ", ".join(f"{s:g}" for s in each.sizes),
+            ", ".join(f"{s:.2g}" for s in each.seconds),
+        )
         missed = "" if each.most is None or each.exponent <= each.most else " **missed**"
         lines.append(
-            f"| {each.task} | {sizes} | {seconds} | {each.exponent:.2f} | {'' if each.most is None else each.most}{missed} |"
+            f"| {each.task} | {sizes} | {seconds} | {each.exponent:.2f} | "
+            f"{'' if each.most is None else each.most}{missed} |"
         )
-    lines += ["", "| 1000 s at 1 kHz, TX40 | peak GiB (at most 2) | seconds | status |", "|---|---:|---:|---|"]
+    lines += [
+        "",
+        "| 1000 s at 1 kHz, TX40 | peak GiB (at most 2) | seconds | status |",
+        "|---|---:|---:|---|",
+    ]
     for method, (peak, seconds, status) in peaks.items():
-        lines.append(f"| {method} | {peak:.2f}{' **missed**' if not peak <= 2 else ''} | {seconds:.0f} | {status} |")
+        lines.append(
+            f"| {method} | {peak:.2f}{' **missed**' if not peak <= 2 else ''} | {seconds:.0f} | "
+            f"{status} |"
+        )
     lines += ["", "| cold start | seconds | at most |", "|---|---:|---:|"]
     limits = {"didim --help": 0.5, "second didim demo": 8.0}
-    lines += [f"| {name} | {seconds:.2f} | {limits.get(name, '')} |" for name, seconds in starts.items()]
+    lines += [
+        f"| {name} | {seconds:.2f} | {limits.get(name, '')} |" for name, seconds in starts.items()
+    ]
     return "\n".join(lines)
 
 

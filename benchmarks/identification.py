@@ -1,4 +1,6 @@
-"""Whole identifications of the TX40: DIDIM beside a script, refinement beside finite differences, IDIM beside figaroh."""
+"""Whole identifications of the TX40: DIDIM beside a script, refinement beside finite differences,
+IDIM beside figaroh.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,13 @@ def record() -> tuple[didim.Case, didim.Experiment, Any]:
     experiment, truth = case.experiment()
     t = np.asarray(experiment.t)
     gains = truth.controller.gains(6, np.ones(6), np.asarray(truth.controller.inertia))
-    made = didim.Experiment(t, experiment.tau, didim.Reference(t, case.reference.sample(t)[0]), experiment.q, name="tx40")
+    made = didim.Experiment(
+        t,
+        experiment.tau,
+        didim.Reference(t, case.reference.sample(t)[0]),
+        experiment.q,
+        name="tx40",
+    )
     return case, made, gains
 
 
@@ -59,29 +67,59 @@ def didim_settings(start: np.ndarray) -> didim.DIDIM:
 
 
 def _didim() -> list[Row]:
-    """Four iterations of both from the same start; the difference is that of the base parameters."""
-    task, peer, target = f"DIDIM, {ITERATIONS} iterations, TX40, {HERTZ:.0f} Hz loops", "Pinocchio, solve_ivp, lstsq", ">= 12"
+    """Four iterations of both from the same start; the difference is that of the base
+    parameters.
+    """
+    task, peer, target = (
+        f"DIDIM, {ITERATIONS} iterations, TX40, {HERTZ:.0f} Hz loops",
+        "Pinocchio, solve_ivp, lstsq",
+        ">= 12",
+    )
     if not installed("pin"):
         return [missing(task, peer, target)]
     from benchmarks.user_script import didim_by_hand
 
     case, experiment, gains = record()
     model, t = case.model, np.asarray(experiment.t)
-    start = model.nominal * np.random.default_rng(0).uniform(0.9, 1.1)  # all by the same factor: physically consistent
+    start = model.nominal * np.random.default_rng(0).uniform(
+        0.9, 1.1
+    )  # all by the same factor: physically consistent
     settings = didim_settings(start)
     own = didim.identify(model, experiment, settings)
     taken = best({"didim": lambda: didim.identify(model, experiment, settings)})["didim"]
     q_ref, tau = case.reference.sample(t)[0], np.asarray(experiment.tau)
     begin = time.perf_counter()
-    phi = didim_by_hand(model, start, gains.kp, gains.kv, t, q_ref, tau, ITERATIONS, N_D, int(np.searchsorted(t, 1.0)))
+    phi = didim_by_hand(
+        model,
+        start,
+        gains.kp,
+        gains.kv,
+        t,
+        q_ref,
+        tau,
+        ITERATIONS,
+        N_D,
+        int(np.searchsorted(t, 1.0)),
+    )
     peer_ms = 1e3 * (time.perf_counter() - begin)
     other = model.base.matrix @ phi
-    errors = [np.abs((each - model.base.nominal) / own.corrected_sigma) for each in (own.values, other)]
+    errors = [
+        np.abs((each - model.base.nominal) / own.corrected_sigma) for each in (own.values, other)
+    ]
     label = (
         f"{peer} (median error {np.median(errors[1]):.1f} sigma, worst {errors[1].max():.0f}; "
         f"didim {np.median(errors[0]):.1f}, {errors[0].max():.0f})"
     )
-    return [Row(task, taken, label, peer_ms, float(np.linalg.norm(own.values - other) / np.linalg.norm(other)), target)]
+    return [
+        Row(
+            task,
+            taken,
+            label,
+            peer_ms,
+            float(np.linalg.norm(own.values - other) / np.linalg.norm(other)),
+            target,
+        )
+    ]
 
 
 def _refined() -> Row:
@@ -90,7 +128,9 @@ def _refined() -> Row:
     J, omega = didim.largest_inertias(model, model.nominal), np.array([6.28, 30.0])
     right = didim.PD(kp=omega / 2, kv=2 * omega * J)
     course = didim.Fourier.random(model.robot, seed=1, period=7.3, periods=3, share=1.0)
-    experiment, _ = didim.virtual_experiment(model, model.nominal, right, course, rate=200, noise=0.02)
+    experiment, _ = didim.virtual_experiment(
+        model, model.nominal, right, course, rate=200, noise=0.02
+    )
     believed = didim.PD(kp=0.7 * omega / 2, kv=0.7 * 2 * omega * J)
     method = didim.DIDIM(controller=believed, decimation=4, estimate_gains=True)
     found = didim.identify(model, experiment, method)
@@ -109,24 +149,40 @@ def _refined() -> Row:
     )
 
 
-def finite_differences(model: didim.DynamicModel, experiment: didim.Experiment, believed: didim.PD, cut: float) -> np.ndarray:
-    """kp and kv (4,) that minimise the torque error together with the base parameters, started at the nominal ones."""
+def finite_differences(
+    model: didim.DynamicModel, experiment: didim.Experiment, believed: didim.PD, cut: float
+) -> np.ndarray:
+    """kp and kv (4,) that minimise the torque error together with the base parameters, started at
+    the nominal ones.
+    """
     base, t = model.base, np.asarray(experiment.t)
     window = t >= cut
     scale = np.maximum(np.abs(base.nominal), 1e-2)
     size = np.asarray(experiment.tau)[window].std(axis=0)
 
     def residual(x: np.ndarray) -> np.ndarray:
-        kp, kv = np.asarray(believed.kp) * np.exp(x[-4:-2]), np.asarray(believed.kv) * np.exp(x[-2:])
-        run = didim.simulate(base, x[:-4] * scale, didim.PD(kp=kp, kv=kv), t=t, q_ref=experiment.q_ref, check=False)
+        kp, kv = (
+            np.asarray(believed.kp) * np.exp(x[-4:-2]),
+            np.asarray(believed.kv) * np.exp(x[-2:]),
+        )
+        run = didim.simulate(
+            base, x[:-4] * scale, didim.PD(kp=kp, kv=kv), t=t, q_ref=experiment.q_ref, check=False
+        )
         left = (
-            (np.asarray(experiment.tau)[window] - run.tau[window]) / size if run.completed else np.full((window.sum(), 2), 1e3)
+            (np.asarray(experiment.tau)[window] - run.tau[window]) / size
+            if run.completed
+            else np.full((window.sum(), 2), 1e3)
         )
         return signal.decimate(left, 4, axis=0).ravel()
 
     start = np.concatenate([base.nominal / scale, np.zeros(4)])
     found = least_squares(residual, start, diff_step=1e-5, x_scale="jac", max_nfev=30)
-    return np.concatenate([np.asarray(believed.kp) * np.exp(found.x[-4:-2]), np.asarray(believed.kv) * np.exp(found.x[-2:])])
+    return np.concatenate(
+        [
+            np.asarray(believed.kp) * np.exp(found.x[-4:-2]),
+            np.asarray(believed.kv) * np.exp(found.x[-2:]),
+        ]
+    )
 
 
 @cache
@@ -157,9 +213,16 @@ def _idim() -> Row:
 
 
 def by_figaroh(model: didim.DynamicModel, experiment: didim.Experiment) -> np.ndarray:
-    """Torques (N, n) predicted by what figaroh's functions identify, in the order of its examples."""
+    """Torques (N, n) predicted by what figaroh's functions identify, in the order of its
+    examples.
+    """
     from figaroh.tools.qrdecomposition import build_baseRegressor, get_baseIndex
-    from figaroh.tools.regressor import RegressorBuilder, RegressorConfig, build_regressor_reduced, get_index_eliminate
+    from figaroh.tools.regressor import (
+        RegressorBuilder,
+        RegressorConfig,
+        build_regressor_reduced,
+        get_index_eliminate,
+    )
 
     n, rate = model.robot.n, 1000.0
     q = signal.filtfilt(*signal.butter(4, 20.0 / (rate / 2)), np.asarray(experiment.q), axis=0)

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.robustness`: the exact method over laws, bandwidths, wrong priors and wrong gains, as a table.
+"""`python -m benchmarks.robustness`: the exact method over laws, bandwidths, wrong priors and wrong
+gains, as a table.
 
-Every run is a virtual record of joint torques alone, at 1 kHz with noise of 2 % of each joint's rms torque, identified by the
-public face. Runs that fail count as failed; none is left out.
+Every run is a virtual record of joint torques alone, at 1 kHz with noise of 2 % of each joint's rms
+torque, identified by the public face. Runs that fail count as failed; none is left out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Run:
 
 @cache
 def course(robot: str) -> didim.Fourier:
-    """The trajectory: that of the published case for the TX40, else a random one within the robot's limits."""
+    """The trajectory: that of the published case for the TX40, else a random one within the robot's
+    limits.
+    """
     if robot == "tx40":
         return didim.load_case(Path(__file__).parents[1] / "cases" / "tx40.toml").reference
     return didim.Fourier.random(truth(robot).robot, 1, period=10.0, share=1.0)
@@ -62,7 +65,9 @@ def outcome(run: Run) -> Outcome:
     right, assumed = (loop(run.law, omega, J, factor) for factor in (1.0, factors(run, J.size)))
     if run.robot == "scara":
         seconds = 120.0 if omega.min() < 2 else 60.0
-        reference = didim.Fourier.random(truth("scara").robot, 1, period=7.3, share=1.0, periods=int(seconds / 7.3) + 1)
+        reference = didim.Fourier.random(
+            truth("scara").robot, 1, period=7.3, share=1.0, periods=int(seconds / 7.3) + 1
+        )
         settings = {"duration": seconds}
     else:
         reference, settings = course(run.robot), {}
@@ -71,8 +76,12 @@ def outcome(run: Run) -> Outcome:
         model, model.nominal, right, reference, rate=1000.0, noise=NOISE, seed=run.seed, **settings
     )
     record = didim.Experiment(t=record.t, tau=record.tau, q_ref=reference)
-    unknown = undescribed(run.robot) if run.prior == "generic" else misdescribed(run.robot, 4.0, run.seed)
-    method = didim.DIDIM(controller=assumed, initial="unit", refine=True, estimate_gains=run.gains != "known")
+    unknown = (
+        undescribed(run.robot) if run.prior == "generic" else misdescribed(run.robot, 4.0, run.seed)
+    )
+    method = didim.DIDIM(
+        controller=assumed, initial="unit", refine=True, estimate_gains=run.gains != "known"
+    )
     start = time.perf_counter()
     estimate = didim.identify(unknown, record, method)
     return judged(estimate, record, real, run.robot, time.perf_counter() - start)
@@ -98,7 +107,8 @@ def runs(seeds: int) -> Iterator[Run]:
 def table(pairs: list[tuple[Run, Outcome]]) -> str:
     """Grids in lines, by robot, law and bandwidth."""
     lines = [
-        "| grid | robot | law | rad/s | runs | converged | at the floor, 93 % in 3 sigma, <= 10 steps | error below its 99.9 % "
+        "| grid | robot | law | rad/s | runs | converged | at the floor, 93 % in 3 sigma, <= 10 "
+        "steps | error below its 99.9 % "
         "| gains within 3 % | within 3 sigma | steps | s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -114,10 +124,17 @@ def table(pairs: list[tuple[Run, Outcome]]) -> str:
             lambda each: each.chi_square < 1,
         ]
         unknown = "unknown" in key[0]
-        of_gains = [share(found, lambda each: each.gains < 0.03), share(found, lambda each: each.gains_sigma < 3)]
+        of_gains = [
+            share(found, lambda each: each.gains < 0.03),
+            share(found, lambda each: each.gains_sigma < 3),
+        ]
         cells = [share(found, test) for test in counts] + (of_gains if unknown else ["", ""])
-        steps, seconds = (np.median([getattr(each, name) for each in found]) for name in ("iterations", "seconds"))
-        lines.append(f"| {' | '.join([*key, str(len(found)), *cells])} | {steps:.0f} | {seconds:.1f} |")
+        steps, seconds = (
+            np.median([getattr(each, name) for each in found]) for name in ("iterations", "seconds")
+        )
+        lines.append(
+            f"| {' | '.join([*key, str(len(found)), *cells])} | {steps:.0f} | {seconds:.1f} |"
+        )
     return "\n".join(lines)
 
 

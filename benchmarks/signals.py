@@ -1,4 +1,6 @@
-"""Decimation of W, beside SciPy's `decimate`, on the size of a six-joint record of 10 s at 1 kHz."""
+"""Decimation of W, beside SciPy's `decimate`, on the size of a six-joint record of 10 s at 1
+kHz.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,21 @@ def rows() -> list[Row]:
     X, found = columns(), []
     for convention, target in (("scipy", ">= 4"), ("fir", ">= 10")):
         filtering = Decimation(N_D, convention)
-        times = best({"didim": lambda f=filtering: own(X, f), "peer": lambda: signal.decimate(X, N_D, axis=0)})
+        times = best(
+            {
+                "didim": lambda f=filtering: own(X, f),
+                "peer": lambda: signal.decimate(X, N_D, axis=0),
+            }
+        )
         label = f'decimation of W by {N_D}, {SAMPLES} x {COLUMNS}, "{convention}"'
-        found.append(Row(label, times["didim"], "scipy.signal.decimate", times["peer"], difference(X, filtering), target))
+        found.append(
+            Row(
+                label,
+                times["didim"],
+                "scipy.signal.decimate",
+                times["peer"],
+                difference(X, filtering),
+                target,
+            )
+        )
     return found

@@ -1,4 +1,6 @@
-"""The TX40 case, 10 s of closed loop, beside SciPy around Pinocchio, MuJoCo and straight-line C, each with its torque error."""
+"""The TX40 case, 10 s of closed loop, beside SciPy around Pinocchio, MuJoCo and straight-line C,
+each with its torque error.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ SMOOTH = {"friction": "smooth", "width": WIDTH}
 
 def torque_error(found: np.ndarray, expected: np.ndarray) -> float:
     """Relative root mean square error of the torque, worst joint."""
-    return float(np.sqrt(np.mean((found - expected) ** 2, axis=0) / np.mean(expected**2, axis=0)).max())
+    return float(
+        np.sqrt(np.mean((found - expected) ** 2, axis=0) / np.mean(expected**2, axis=0)).max()
+    )
 
 
 @dataclass(frozen=True)
@@ -71,18 +75,26 @@ class Loop:
 
     def own(self, **settings: object) -> np.ndarray:
         """Torque of didim's simulation."""
-        run = didim.simulate(self.case.model, self.phi, self.pd, t=self.t, q_ref=self.table, check=False, **settings)
+        run = didim.simulate(
+            self.case.model, self.phi, self.pd, t=self.t, q_ref=self.table, check=False, **settings
+        )
         return run.tau
 
     def converged(self, kind: str) -> np.ndarray:
         """Torque of a run with steps so short that shorter ones change nothing."""
-        return self.own(step=1e-3 / 64) if kind == "exact" else self.own(**SMOOTH, method="fixed", step=1e-3 / 16)
+        return (
+            self.own(step=1e-3 / 64)
+            if kind == "exact"
+            else self.own(**SMOOTH, method="fixed", step=1e-3 / 16)
+        )
 
     @cached_property
     def friction(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fv, Fc and Ia by joint."""
         named = dict(zip(self.case.model.parameter_names, self.phi, strict=True))
-        return tuple(np.array([named[f"{stem}{j}"] for j in range(1, 7)]) for stem in ("Fv", "Fc", "Ia"))
+        return tuple(
+            np.array([named[f"{stem}{j}"] for j in range(1, 7)]) for stem in ("Fv", "Fc", "Ia")
+        )
 
     def command(self, q_ref: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The PD law."""
@@ -102,12 +114,16 @@ class Loop:
             torque = self.command(self.table.sample([at])[0][0], y)
             return np.concatenate([y[6:], pin.aba(peer, data, y[:6], y[6:], torque - friction)])
 
-        run = solve_ivp(rates, (0, self.t[-1]), self.start, method=method, t_eval=self.t, rtol=1e-6, atol=1e-6)
+        run = solve_ivp(
+            rates, (0, self.t[-1]), self.start, method=method, t_eval=self.t, rtol=1e-6, atol=1e-6
+        )
         reference = self.table.sample(self.t)[0]
         return np.array([self.command(at, y) for at, y in zip(reference, run.y.T, strict=True)])
 
     def by_mujoco(self) -> np.ndarray:
-        """MuJoCo's Runge-Kutta steps of 1 ms, the law and the friction evaluated once a step, in Python."""
+        """MuJoCo's Runge-Kutta steps of 1 ms, the law and the friction evaluated once a step, in
+        Python.
+        """
         import mujoco
 
         Fv, Fc, Ia = self.friction
@@ -131,7 +147,9 @@ class Loop:
 
 
 def rows() -> list[Row]:
-    """All rows of this file; the last column is the error of didim's torque against a converged run."""
+    """All rows of this file; the last column is the error of didim's torque against a converged
+    run.
+    """
     loop = Loop()
     truth = {kind: loop.converged(kind) for kind in ("exact", "smooth")}
     ours = {
@@ -140,10 +158,26 @@ def rows() -> list[Row]:
         "adaptive": lambda: loop.own(**SMOOTH, tolerance=1e-6),
     }
     times = best(ours)
-    errors = {name: torque_error(run(), truth["exact" if name == "exact" else "smooth"]) for name, run in ours.items()}
+    errors = {
+        name: torque_error(run(), truth["exact" if name == "exact" else "smooth"])
+        for name, run in ours.items()
+    }
     what = "closed loop, TX40, 10 s at 1 kHz"
-    exact, fixed, adaptive = f"{what}, exact friction", f"{what}, smooth friction", f"{what}, smooth friction, to 1e-6"
-    found = [Row(exact, times["exact"], "didim with smooth friction", times["fixed"], errors["exact"], "<= 1.5")]
+    exact, fixed, adaptive = (
+        f"{what}, exact friction",
+        f"{what}, smooth friction",
+        f"{what}, smooth friction, to 1e-6",
+    )
+    found = [
+        Row(
+            exact,
+            times["exact"],
+            "didim with smooth friction",
+            times["fixed"],
+            errors["exact"],
+            "<= 1.5",
+        )
+    ]
     label = "straight-line C at -O3"
     if StraightLine.available:
         c = loop.by_c()

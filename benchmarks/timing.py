@@ -1,4 +1,6 @@
-"""How times are taken: threads pinned to one, the best of several runs, peers alternating with didim."""
+"""How times are taken: threads pinned to one, the best of several runs, peers alternating with
+didim.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,14 @@ PACKAGES = {
 FEWEST, ENOUGH = 5, 3.0
 """Turns of each function, and seconds of all."""
 
+_REACHED = {True: ", reached", False: ", **missed**", None: ""}
+
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was run, how long didim and its peer took, how far they differ, and what is asked for."""
+    """One line of the table: what was run, how long didim and its peer took, how far they differ,
+    and what is asked for.
+    """
 
     task: str
     didim_ms: float
@@ -63,9 +69,11 @@ def installed(package: str) -> bool:
 
 
 def best(functions: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Shortest wall time in ms of each function; they take turns, so that a busy machine hurts all alike.
+    """Shortest wall time in ms of each function; they take turns, so that a busy machine hurts all
+    alike.
 
-    At least FEWEST turns, and more until ENOUGH seconds have passed: what takes a millisecond is disturbed more easily.
+    At least FEWEST turns, and more until ENOUGH seconds have passed: what takes a millisecond is
+    disturbed more easily.
     """
     times = {name: float("inf") for name in functions}
     begin, turns = time.perf_counter(), 0
@@ -105,13 +113,16 @@ def table(rows: list[Row]) -> str:
         "|---|---:|---|---:|---:|---|---:|",
     ]
     for row in rows:
-        asked = (
-            ""
-            if not row.target
-            else f"{_asked(row.target)}{ {True: ', reached', False: ', **missed**', None: ''}[row.reached] }"
+        asked = "" if not row.target else _asked(row.target) + _REACHED[row.reached]
+        cells = (
+            _number(row.didim_ms, ".4g"),
+            row.peer,
+            _number(row.peer_ms, ".4g"),
+            _number(row.ratio, ".3g"),
         )
-        cells = (_number(row.didim_ms, ".4g"), row.peer, _number(row.peer_ms, ".4g"), _number(row.ratio, ".3g"))
-        lines.append(f"| {row.task} | {' | '.join(cells)} | {asked} | {_number(row.difference, '.1e')} |")
+        lines.append(
+            f"| {row.task} | {' | '.join(cells)} | {asked} | {_number(row.difference, '.1e')} |"
+        )
     return "\n".join(lines)
 
 

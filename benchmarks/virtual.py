@@ -1,4 +1,6 @@
-"""Virtual robots that their own identification knows nothing of, and how far a result is from the truth."""
+"""Virtual robots that their own identification knows nothing of, and how far a result is from the
+truth.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Outcome:
     floor: float
     """Residual over that of the noise alone."""
     within: float
-    """Share of the parameters with a relative sigma below 10 % that lie within 3 sigma of the truth."""
+    """Share of the parameters with a relative sigma below 10 % that lie within 3 sigma of the
+    truth.
+    """
     chi_square: float
     """Normalised error over its 99.9 % quantile."""
     gains: float
@@ -61,19 +65,29 @@ def undescribed(name: str, effects: Iterable[str] | None = None) -> didim.Dynami
 
 
 def misdescribed(name: str, factor: float, seed: int) -> didim.DynamicModel:
-    """The robot with every body, rotor and friction wrong by a random factor between 1 / factor and factor."""
+    """The robot with every body, rotor and friction wrong by a random factor between 1 / factor and
+    factor.
+    """
     random = np.random.default_rng(seed)
     draw = lambda: float(np.exp(random.uniform(-1, 1) * np.log(factor)))  # noqa: E731
     robot = truth(name).robot
     joints = tuple(
-        replace(joint, link=draw() * joint.link, nominal={key: draw() * value for key, value in joint.nominal.items()})
+        replace(
+            joint,
+            link=draw() * joint.link,
+            nominal={key: draw() * value for key, value in joint.nominal.items()},
+        )
         for joint in robot.joints
     )
     return didim.DynamicModel(replace(robot, joints=joints), truth(name).effects)
 
 
-def loop(law: str, frequency: np.ndarray | float, J: np.ndarray, factors: np.ndarray | float = 1.0) -> didim.PD:
-    """A loop with numbers for gains: natural frequency in rad/s, damping 1; kp and kv times `factors`, () or (2, n)."""
+def loop(
+    law: str, frequency: np.ndarray | float, J: np.ndarray, factors: np.ndarray | float = 1.0
+) -> didim.PD:
+    """A loop with numbers for gains: natural frequency in rad/s, damping 1; kp and kv times
+    `factors`, () or (2, n).
+    """
     omega = np.broadcast_to(np.asarray(frequency, dtype=float), J.shape)
     of_kp, of_kv = np.broadcast_to(factors, (2, J.size))
     kp, kv = omega / 2 * of_kp, 2 * omega * J * of_kv
@@ -81,19 +95,27 @@ def loop(law: str, frequency: np.ndarray | float, J: np.ndarray, factors: np.nda
         return didim.PID(kp=kp, kv=kv, ki=omega / 2 * 2 * omega * J * omega / 10)
     if law == "cascade":
         return didim.Cascade(kp=kp, kv=kv, kiv=2 * omega * J * omega / 10)
-    return didim.PD(kp=kp, kv=kv, velocity_reference=1.0 if law == "PD with velocity reference" else 0.0)
+    return didim.PD(
+        kp=kp, kv=kv, velocity_reference=1.0 if law == "PD with velocity reference" else 0.0
+    )
 
 
-def judged(estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, name: str, seconds: float) -> Outcome:
+def judged(
+    estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, name: str, seconds: float
+) -> Outcome:
     """How far an estimate is from the truth of its virtual experiment."""
     model, recipe = truth(name).base, estimate.recipe
     beta, found = model.nominal, estimate.parameters
     window = recipe.selection.window(np.asarray(experiment.t), recipe.transient)
     n = model.robot.n
-    both = recipe.selection.columns(window, np.hstack([np.asarray(experiment.tau), real.motion.tau]))
+    both = recipe.selection.columns(
+        window, np.hstack([np.asarray(experiment.tau), real.motion.tau])
+    )
     floor = np.linalg.norm(both[:, :n] - both[:, n:]) / np.linalg.norm(both[:, :n])
     error, known = found - beta, estimate.relative_sigma < 10
-    within = np.mean(np.abs(error[known]) <= 3 * estimate.corrected_sigma[known]) if known.any() else 0.0
+    within = (
+        np.mean(np.abs(error[known]) <= 3 * estimate.corrected_sigma[known]) if known.any() else 0.0
+    )
     finite = np.isfinite(estimate.corrected_covariance).all()
     chi_square = error @ np.linalg.solve(estimate.corrected_covariance, error) if finite else np.inf
     far, in_sigma = 0.0, 0.0
@@ -101,7 +123,10 @@ def judged(estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, 
         if key != "delay":
             kind = key.rstrip("0123456789")
             right = getattr(real.controller, kind)[int(key.removeprefix(kind)) - 1]
-            far, in_sigma = max(far, abs(value / right - 1)), max(in_sigma, abs(value - right) / sigma)
+            far, in_sigma = (
+                max(far, abs(value / right - 1)),
+                max(in_sigma, abs(value - right) / sigma),
+            )
     return Outcome(
         estimate.status,
         estimate.iterations,

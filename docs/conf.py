@@ -1,4 +1,6 @@
-"""How Sphinx builds the documentation: `make docs`. Formulas become MathML, so that no page loads a script from a network."""
+"""How Sphinx builds the documentation: `make docs`. Formulas become MathML, so that no page loads a
+script from a network.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ suppress_warnings = ["myst.header"]
 
 def _math(writer: Any, node: Any) -> None:
     """A formula as MathML, which browsers draw by themselves."""
-    formula, number = re.fullmatch(r"(.*?)(?:\\qquad\s*\((\d+)\))?", node.astext().strip(), re.DOTALL).groups()
+    formula, number = re.fullmatch(
+        r"(.*?)(?:\\qquad\s*\((\d+)\))?", node.astext().strip(), re.DOTALL
+    ).groups()
     block = node.tagname == "math_block"
     text = convert(formula, display="block" if block else "inline")
     label = f'<span class="number">({number})</span>' if number else ""
@@ -43,10 +47,15 @@ def _math(writer: Any, node: Any) -> None:
 
 
 def _plain(_app: Any, what: str, _name: str, _thing: Any, _options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text with formulas and `names`; nothing in them is markup but the headings of parameters."""
+    """Docstrings are plain text with formulas and `names`; nothing in them is markup but the
+    headings of parameters.
+    """
     for k, line in enumerate(lines):
         parts = re.split(r"(`[^`]+`)", line)
-        lines[k] = "".join(f"``{part[1:-1]}``" if part.startswith("`") and len(part) > 2 else _escaped(part) for part in parts)
+        lines[k] = "".join(
+            f"``{part[1:-1]}``" if part.startswith("`") and len(part) > 2 else _escaped(part)
+            for part in parts
+        )
     if what in ("function", "method", "class"):
         lines[:] = str(NumpyDocstring("\n".join(lines), Config())).splitlines()
 

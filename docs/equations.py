@@ -1,7 +1,7 @@
 """Writes the equation index, `docs/equations.md`, from the docstrings: `make equations`.
 
-A function says `Implements (15).`, a test says `Tests (15).`, in its docstring; ranges are `(10)-(14)`. What an equation says
-is told here, once.
+A function says `Implements (15).`, a test says `Tests (15).`, in its docstring; ranges are
+`(10)-(14)`. What an equation says is told here, once.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ TITLES = {
 
 _HEAD = """# Equation index
 
-Where each equation of the paper, (1) to (65), is implemented and tested. [Theory](theory.md) writes them out; this table is
+Where each equation of the paper, (1) to (65), is implemented and tested. [Theory](theory.md) writes
+them out; this table is
 generated from the docstrings (`make equations`), and the tests check that none is missing.
 
 | equation | what | function | test |
@@ -131,13 +132,17 @@ def _function(place: str) -> str:
 
 def _test(place: str) -> str:
     file, _, name = place.partition("::")
-    return f"`{file.removeprefix('tests/').removesuffix('.py')}` {name.removeprefix('test_').replace('_', ' ')}"
+    return (
+        f"`{file.removeprefix('tests/').removesuffix('.py')}` "
+        f"{name.removeprefix('test_').replace('_', ' ')}"
+    )
 
 
 def page() -> str:
     """The index as Markdown."""
     rows = (
-        f"| ({n}) | {TITLES[n]} | {', '.join(map(_function, functions))} | {', '.join(map(_test, tests))} |"
+        f"| ({n}) | {TITLES[n]} | {', '.join(map(_function, functions))} | "
+        f"{', '.join(map(_test, tests))} |"
         for n, (functions, tests) in index().items()
     )
     return _HEAD + "\n".join(rows) + "\n"

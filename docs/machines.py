@@ -1,4 +1,6 @@
-"""Runs the three example studies and writes what they find into the pages of the machines, with pictures: `make machines`."""
+"""Runs the three example studies and writes what they find into the pages of the machines, with
+pictures: `make machines`.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ PUBLISHED = {
     "emps": {"M1": 95.1089, "Fv1": 203.5034, "Fc1": 20.3935, "off1": -3.1648},
     "double_pendulum": {"ZZ1R": 0.090, "MX1R": 0.329, "ZZ2": 0.027, "MX2": 0.118},
     "tx40": {
-        **dict(zip((f"Fv{j}" for j in range(1, 7)), (8.05, 5.53, 1.97, 1.11, 1.86, 0.65), strict=True)),
-        **dict(zip((f"Fc{j}" for j in range(1, 7)), (7.14, 8.26, 6.34, 2.48, 3.03, 0.282), strict=True)),
+        **dict(
+            zip((f"Fv{j}" for j in range(1, 7)), (8.05, 5.53, 1.97, 1.11, 1.86, 0.65), strict=True)
+        ),
+        **dict(
+            zip((f"Fc{j}" for j in range(1, 7)), (7.14, 8.26, 6.34, 2.48, 3.03, 0.282), strict=True)
+        ),
         **dict(zip((f"Ia{j}" for j in range(3, 7)), (0.0988, 0.0313, 0.0468, 0.0105), strict=True)),
         **{"Iam6": 0.00964, "Fvm6": 0.616, "Fcm6": 1.95},
     },
@@ -27,7 +33,11 @@ PUBLISHED = {
 SHOWN = {"emps": (6.0, 13.0)}
 """s: one period of a motion that repeats."""
 
-WHOLE = {"emps": [], "double_pendulum": ["experiment.0.between=[0.0, 75.0]"], "tx40": ["experiment.0.between=[0.0, 5.5]"]}
+WHOLE = {
+    "emps": [],
+    "double_pendulum": ["experiment.0.between=[0.0, 75.0]"],
+    "tx40": ["experiment.0.between=[0.0, 5.5]"],
+}
 """What makes the study use the whole record."""
 
 
@@ -49,16 +59,25 @@ def rows(name: str) -> Iterator[str]:
     yield "| | IDIM | DIDIM |"
     yield "|---|---:|---:|"
     yield f"| status | {' | '.join(estimate.status for estimate in whole.values())} |"
-    yield f"| residual | {' | '.join(_percent(estimate.residual, estimate.residual_by_joint) for estimate in whole.values())} |"
+    residuals = [_percent(each.residual, each.residual_by_joint) for each in whole.values()]
+    yield f"| residual | {' | '.join(residuals)} |"
     if part["idim"].validation:
-        fitted = (_percent(estimate.residual, estimate.residual_by_joint) for estimate in part.values())
+        fitted = (
+            _percent(estimate.residual, estimate.residual_by_joint) for estimate in part.values()
+        )
         yield f"| residual of the fit to a part | {' | '.join(fitted)} |"
-        tried = (_percent(each.residual, each.residual_by_joint) for e in part.values() for each in e.validation[:1])
+        tried = (
+            _percent(each.residual, each.residual_by_joint)
+            for e in part.values()
+            for each in e.validation[:1]
+        )
         yield f"| prediction of the rest | {' | '.join(tried)} |"
-    yield f"| base parameters | {' | '.join(str(len(estimate.names)) for estimate in whole.values())} |"
+    counts = [str(len(estimate.names)) for estimate in whole.values()]
+    yield f"| base parameters | {' | '.join(counts)} |"
     if name == "tx40":
         few = study(name, *WHOLE[name], "idim.essential=true").run()
-        yield f"| essential ones, and their residual | {len(few.names)}, {_percent(few.residual)} | |"
+        count, residual = len(few.names), _percent(few.residual)
+        yield f"| essential ones, and their residual | {count}, {residual} | |"
 
 
 def _cells(estimate: didim.Estimate, parameter: str) -> list[str]:

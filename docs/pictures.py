@@ -14,7 +14,18 @@ import didim
 
 IMAGES = Path(__file__).parent / "images"
 SHARES = {
-    "links: inertia, Coriolis, gravity": ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
+    "links: inertia, Coriolis, gravity": (
+        "XX",
+        "XY",
+        "XZ",
+        "YY",
+        "YZ",
+        "ZZ",
+        "MX",
+        "MY",
+        "MZ",
+        "M",
+    ),
     "rotor": ("Ia",),
     "viscous friction": ("Fv",),
     "Coulomb friction": ("Fc",),
@@ -33,28 +44,56 @@ def torque_shares() -> None:
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
     axes.plot(t, contributions.sum(axis=1), color="black", linewidth=2, label="torque")
     for label, members in SHARES.items():
-        axes.plot(t, contributions[:, [stem in members for stem in stems]].sum(axis=1), linewidth=1.3, label=label)
-    axes.set(xlabel="time, s", ylabel="torque, N.m", title="What is the torque of joint 2 of a TX40 made of?", xlim=(0, 4))
+        axes.plot(
+            t,
+            contributions[:, [stem in members for stem in stems]].sum(axis=1),
+            linewidth=1.3,
+            label=label,
+        )
+    axes.set(
+        xlabel="time, s",
+        ylabel="torque, N.m",
+        title="What is the torque of joint 2 of a TX40 made of?",
+        xlim=(0, 4),
+    )
     axes.axhline(0, color="0.7", linewidth=0.8, zorder=0)
-    axes.legend(fontsize=8, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, columnspacing=1.2)
+    axes.legend(
+        fontsize=8,
+        ncols=5,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.18),
+        frameon=False,
+        columnspacing=1.2,
+    )
     figure.savefig(IMAGES / "torque_shares.png", dpi=110)
 
 
 def sticking() -> None:
-    """The SCARA's first joint around a reversal: exact contacts rest, smooth friction creeps through."""
+    """The SCARA's first joint around a reversal: exact contacts rest, smooth friction creeps
+    through.
+    """
     model = didim.DynamicModel(didim.load_robot("scara"))
     loop = didim.PD(natural_frequency=[10.0, 60.0])
-    moves = didim.PointToPoint([0.0, 1.0, 2.2, 3.2], [[0.0, 0.0], [0.4, -0.5], [0.4, -0.5], [0.1, 0.3]])
+    moves = didim.PointToPoint(
+        [0.0, 1.0, 2.2, 3.2], [[0.0, 0.0], [0.4, -0.5], [0.4, -0.5], [0.1, 0.3]]
+    )
     t = np.linspace(0, 3.2, 3201)
     figure, (speed, slip) = plt.subplots(2, 1, figsize=(8, 4.2), layout="constrained", sharex=True)
     for label, settings, style in (
         ("exact", {}, {"color": "black", "linewidth": 1.8}),
-        ("smooth, width 0.05 rad/s", {"friction": "smooth", "width": 0.05}, {"color": "tab:red", "linewidth": 1.2}),
+        (
+            "smooth, width 0.05 rad/s",
+            {"friction": "smooth", "width": 0.05},
+            {"color": "tab:red", "linewidth": 1.2},
+        ),
     ):
         motion = didim.simulate(model, model.nominal, loop, t=t, q_ref=moves, **settings)
         speed.plot(t, motion.dq[:, 0], label=label, **style)
         slip.plot(t, motion.slip[:, 0], **style)
-    speed.set(ylabel="velocity, rad/s", title="Does a joint with Coulomb friction come to rest? (SCARA, joint 1)")
+    speed.set(
+        ylabel="velocity, rad/s",
+        title="Does a joint with Coulomb friction come to rest? (SCARA, joint 1)",
+    )
     slip.set(xlabel="time, s", ylabel="slip: torque / limit", xlim=(0, 3.2))
     speed.legend(frameon=False)
     figure.savefig(IMAGES / "sticking.png", dpi=110)
@@ -82,7 +121,9 @@ def report() -> None:
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = run().didim.report(Path(folder) / "demo.html")
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
         opened = browser.new_page(viewport={"width": 1080, "height": 570})
         opened.goto(page.as_uri())
         opened.screenshot(path=IMAGES / "report.png")

@@ -1,4 +1,6 @@
-"""A controller of your own in the simulated loop: a PD law whose position gain softens near the target."""
+"""A controller of your own in the simulated loop: a PD law whose position gain softens near the
+target.
+"""
 
 import numpy as np
 
@@ -21,7 +23,9 @@ def softening(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
 
 loop = didim.OwnLaw(law=softening, rate=1000, saturation=80.0)
 course = didim.Fourier.random(model.robot, seed=1, period=7.0, periods=3, share=1.0)
-record, truth = didim.virtual_experiment(model, model.nominal, loop, course, rate=500, noise=0.03)  # your robot's log here
+record, truth = didim.virtual_experiment(
+    model, model.nominal, loop, course, rate=500, noise=0.03
+)  # your robot's log here
 
 estimate = didim.identify(model, record, didim.DIDIM(controller=loop, decimation=10))
 print(estimate.summary())
@@ -29,6 +33,9 @@ print(estimate.summary())
 plain = didim.PD(kp=[16.0, 16.0], kv=[KV1, KV2], rate=1000)  # the nearest law that didim knows
 other = didim.identify(model, record, didim.DIDIM(controller=plain, decimation=10))
 left, instead = 100 * estimate.residual, 100 * other.residual
-print(f"With your law {left:.2g} % of the torque is left, with a plain PD in its place {instead:.2g} %.")
+print(
+    f"With your law {left:.2g} % of the torque is left, with a plain PD in its place {instead:.2g} "
+    "%."
+)
 worst = np.max(np.abs(estimate.values - model.base.nominal) / estimate.corrected_sigma)
 print(f"The largest error with your law is {worst:.1f} sigma.")

@@ -1,4 +1,6 @@
-"""A robot of your own from modified Denavit-Hartenberg parameters: describe it, see what can be identified, identify it."""
+"""A robot of your own from modified Denavit-Hartenberg parameters: describe it, see what can be
+identified, identify it.
+"""
 
 from pathlib import Path
 
@@ -32,13 +34,18 @@ inertial = { mass = 2.0, centre = [0.15, 0.0, 0.0], inertia = [0.004, 0.0, 0.0, 
 nominal = { Fv = 0.6, Fc = 1.0 }
 """)
 model = didim.DynamicModel(didim.load_robot("my_arm.toml"))
-print(f"{len(model.parameter_names)} standard parameters, of which {len(model.base.parameter_names)} combinations can be told:")
+print(
+    f"{len(model.parameter_names)} standard parameters, of which {len(model.base.parameter_names)} "
+    "combinations can be told:"
+)
 for name, formula in model.base.formulas.items():
     print(f"  {name:6} = {formula}")
 
 loop = didim.PD(natural_frequency=[60.0, 60.0, 90.0])
 course = didim.Fourier.random(model.robot, seed=3, period=8.0, periods=2)
-record, truth = didim.virtual_experiment(model, model.nominal, loop, course, rate=500, noise=0.03)  # your robot's log here
+record, truth = didim.virtual_experiment(
+    model, model.nominal, loop, course, rate=500, noise=0.03
+)  # your robot's log here
 estimate = didim.identify(model, record, didim.DIDIM(controller=loop, decimation=10))
 print(estimate.summary())
 print("Report:", estimate.report("my_arm.html", overwrite=True))

@@ -9,7 +9,9 @@ loop = didim.PD.parallel(Kp=[40.0, 20.0], Kd=[4.0, 2.0])
 def measured(seed: int, name: str) -> didim.Experiment:
     """One motion of the virtual robot; didim.load_experiment(...) for a real one."""
     course = didim.Fourier.random(model.robot, seed, period=6.0, periods=2)
-    record, _ = didim.virtual_experiment(model, model.nominal, loop, course, rate=500, noise=0.05, seed=seed, name=name)
+    record, _ = didim.virtual_experiment(
+        model, model.nominal, loop, course, rate=500, noise=0.05, seed=seed, name=name
+    )
     return record
 
 
@@ -22,7 +24,10 @@ for count in (1, 2, 4):
     estimate = didim.identify(model, records[:count], method, validation=held_out)
     sigma = sorted(estimate.relative_sigma)[len(estimate.names) // 2]
     tried = estimate.validation[0]
-    print(f"{count:7}   {100 * estimate.residual:6.2f} %   {100 * tried.residual:20.2f} %   {sigma:12.2g}")
+    print(
+        f"{count:7}   {100 * estimate.residual:6.2f} %   {100 * tried.residual:20.2f} %   "
+        f"{sigma:12.2g}"
+    )
 
 print(estimate.summary())
 estimate.save("pendulum.json", overwrite=True)

@@ -1,4 +1,6 @@
-"""One thread for linear algebra in each worker: small matrices wait for each other otherwise, and tests take twice as long."""
+"""One thread for linear algebra in each worker: small matrices wait for each other otherwise, and
+tests take twice as long.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Identification of robot dynamics: from a robot's description and its recorded torques to a model that can be believed."""
+"""Identification of robot dynamics: from a robot's description and its recorded torques to a model
+that can be believed.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from didim.control import PD, PID, Cascade, ComputedTorque, OwnLaw, control_law, largest_inertias, linearise
+    from didim.control import (
+        PD,
+        PID,
+        Cascade,
+        ComputedTorque,
+        OwnLaw,
+        control_law,
+        largest_inertias,
+        linearise,
+    )
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.results import Estimate, InconsistentRobotWarning, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
-    from didim.signals import Experiment, Fourier, PointToPoint, Reference, load_experiment, load_reference, time_offset
+    from didim.signals import (
+        Experiment,
+        Fourier,
+        PointToPoint,
+        Reference,
+        load_experiment,
+        load_reference,
+        time_offset,
+    )
     from didim.simulation import (
         Case,
         Motion,
@@ -40,7 +59,16 @@ _ROOMS = {
         "load_reference",
         "time_offset",
     ),
-    "didim.control": ("PD", "PID", "Cascade", "ComputedTorque", "OwnLaw", "control_law", "largest_inertias", "linearise"),
+    "didim.control": (
+        "PD",
+        "PID",
+        "Cascade",
+        "ComputedTorque",
+        "OwnLaw",
+        "control_law",
+        "largest_inertias",
+        "linearise",
+    ),
     "didim.simulation": (
         "Case",
         "Motion",
@@ -108,7 +136,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names are imported when they are first used, so that `import didim` and `didim --help` cost nothing."""
+    """Names are imported when they are first used, so that `import didim` and `didim --help` cost
+    nothing.
+    """
     if name not in _HOME:
         raise AttributeError(f"module 'didim' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

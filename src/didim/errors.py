@@ -7,11 +7,15 @@ from collections.abc import Iterable
 
 
 class InputError(ValueError):
-    """Something given from outside is wrong; the message names it, what was expected and what was found."""
+    """Something given from outside is wrong; the message names it, what was expected and what was
+    found.
+    """
 
 
 class InfeasibleError(ArithmeticError):
-    """The parameters describe no machine that could move: the inertia matrix is not positive definite."""
+    """The parameters describe no machine that could move: the inertia matrix is not positive
+    definite.
+    """
 
 
 def shortened(value: object, most: int = 80) -> str:

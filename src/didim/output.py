@@ -1,4 +1,6 @@
-"""Writing files: only when all of them are ready, each in one move, and never over another without being told to."""
+"""Writing files: only when all of them are ready, each in one move, and never over another without
+being told to.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ def write(files: Mapping[Path, bytes], overwrite: bool = False, instead: str = I
             ready.replace(file)
     except (OSError, ValueError) as problem:
         raise InputError(
-            f"{shortened(str(file))}: cannot be written: {getattr(problem, 'strerror', None) or problem}."
+            f"{shortened(str(file))}: cannot be written: "
+            f"{getattr(problem, 'strerror', None) or problem}."
         ) from None
     finally:
         for ready, _ in staged:

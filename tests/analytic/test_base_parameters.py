@@ -71,7 +71,9 @@ def test_emps_names():
 
 
 def special_robot(seed: int) -> didim.Robot:
-    """A chain or tree of up to five joints with right angles, coincident axes and sliding joints: where rules matter."""
+    """A chain or tree of up to five joints with right angles, coincident axes and sliding joints:
+    where rules matter.
+    """
     rng = np.random.default_rng(seed)
     joints = []
     for j in range(int(rng.integers(1, 6))):
@@ -92,7 +94,9 @@ def special_robot(seed: int) -> didim.Robot:
 
 @pytest.mark.parametrize("block", range(4))
 def test_rules_are_complete_in_gravity_and_never_lose_a_parameter(block):
-    """Without rotors and with gravity the rules find all there is to regroup, on 400 special chains and trees."""
+    """Without rotors and with gravity the rules find all there is to regroup, on 400 special chains
+    and trees.
+    """
     for seed in range(100 * block, 100 * block + 100):
         rules, qr = both(didim.DynamicModel(special_robot(seed)))
         assert rules.kept == qr.kept, seed
@@ -100,7 +104,9 @@ def test_rules_are_complete_in_gravity_and_never_lose_a_parameter(block):
 
 
 def test_qr_decides_where_the_rules_do_not_know():
-    """Two axes through one point, weightless: the second link's moments have no effect, which no published rule says."""
+    """Two axes through one point, weightless: the second link's moments have no effect, which no
+    published rule says.
+    """
     turned = placement(0.0, 0.0, np.pi / 2, 0.0, 0.0, 0.0)
     joints = (didim.Joint("a", "revolute"), didim.Joint("b", "revolute", 0, *turned))
     base = didim.DynamicModel(didim.Robot("gimbal", joints, np.zeros(3))).base
@@ -108,12 +114,17 @@ def test_qr_decides_where_the_rules_do_not_know():
     assert not {"MX2", "MY2"} & set(base.parameter_names)
     q, dq, ddq = np.random.default_rng(0).standard_normal((3, 20, 2))
     phi = np.random.default_rng(1).standard_normal(20)
-    assert np.allclose(base.inverse_dynamics(q, dq, ddq, base.matrix @ phi), base.full.inverse_dynamics(q, dq, ddq, phi))
+    assert np.allclose(
+        base.inverse_dynamics(q, dq, ddq, base.matrix @ phi),
+        base.full.inverse_dynamics(q, dq, ddq, phi),
+    )
 
 
 @pytest.mark.parametrize("error", [0.0, 4e-12, 3.7e-6])
 def test_angles_printed_with_few_digits_do_not_add_parameters(error):
-    """pi/2 as 1.5708 tells no more apart than pi/2 does; the base still reproduces the torque to that rounding."""
+    """pi/2 as 1.5708 tells no more apart than pi/2 does; the base still reproduces the torque to
+    that rounding.
+    """
     robot = didim.load_robot("tx40")
     joints = list(robot.joints)
     for j in range(1, 6):
@@ -126,11 +137,19 @@ def test_angles_printed_with_few_digits_do_not_add_parameters(error):
 
 
 def test_a_rounded_angle_beside_another_one():
-    """Also where the joint is turned about z as well, no entry of its rotation is far from what was meant."""
+    """Also where the joint is turned about z as well, no entry of its rotation is far from what was
+    meant.
+    """
     counts = []
     for alpha in (np.pi / 2, 1.5708):
         joints = tuple(
-            didim.Joint(f"j{k}", "revolute", k - 1, *placement(0.0, 0.0, alpha, 0.1, 0.3, 0.2), effects={"rotor"})
+            didim.Joint(
+                f"j{k}",
+                "revolute",
+                k - 1,
+                *placement(0.0, 0.0, alpha, 0.1, 0.3, 0.2),
+                effects={"rotor"},
+            )
             for k in range(4)
         )
         counts.append(len(didim.DynamicModel(didim.Robot("x", joints)).base.parameter_names))
@@ -149,7 +168,12 @@ def test_coordinates_below_a_micrometre_do_not_add_parameters():
 
 
 def test_small_real_offsets_are_kept():
-    """An elbow offset of a millimetre is geometry, not rounding: its square stands in the formula."""
-    joints = (didim.Joint("a", "revolute"), didim.Joint("b", "revolute", 0, translation=np.array([1e-3, 0.0, 0.0])))
+    """An elbow offset of a millimetre is geometry, not rounding: its square stands in the
+    formula.
+    """
+    joints = (
+        didim.Joint("a", "revolute"),
+        didim.Joint("b", "revolute", 0, translation=np.array([1e-3, 0.0, 0.0])),
+    )
     base = didim.DynamicModel(didim.Robot("crank", joints)).base
     assert base.formulas["ZZ1R"] == "ZZ1 + 1e-06*M2"

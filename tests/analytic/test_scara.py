@@ -8,7 +8,16 @@ import pytest
 import didim
 
 L = 0.5
-CHI = {"ZZ1R": 3.44, "Fv1": 0.03, "Fc1": 0.82, "ZZ2": 0.062, "LMX2": 0.121, "LMY2": 0.007, "Fv2": 0.013, "Fc2": 0.137}
+CHI = {
+    "ZZ1R": 3.44,
+    "Fv1": 0.03,
+    "Fc1": 0.82,
+    "ZZ2": 0.062,
+    "LMX2": 0.121,
+    "LMY2": 0.007,
+    "Fv2": 0.013,
+    "Fc2": 0.137,
+}
 
 
 def equation_65(q, dq, ddq):
@@ -51,7 +60,9 @@ def test_nominal_is_table_1(motion):
     base = didim.DynamicModel(didim.load_robot("scara")).base
     chi = np.array(list(CHI.values()))
     assert np.allclose(base.nominal * [1, 1, 1, 1, L, L, 1, 1], chi, rtol=1e-12)
-    assert np.allclose(base.inverse_dynamics(*motion, base.nominal), equation_65(*motion) @ chi, rtol=0, atol=1e-12)
+    assert np.allclose(
+        base.inverse_dynamics(*motion, base.nominal), equation_65(*motion) @ chi, rtol=0, atol=1e-12
+    )
 
 
 def test_inertia_matrix_by_hand():
@@ -59,7 +70,10 @@ def test_inertia_matrix_by_hand():
     q = np.array([[0.3, -1.1], [2.0, 0.4]])
     coupling = CHI["LMX2"] * np.cos(q[:, 1]) - CHI["LMY2"] * np.sin(q[:, 1])
     for M, k in zip(base.inertia_matrix(q, base.nominal), coupling, strict=True):
-        expected = [[CHI["ZZ1R"] + CHI["ZZ2"] + 2 * k, CHI["ZZ2"] + k], [CHI["ZZ2"] + k, CHI["ZZ2"]]]
+        expected = [
+            [CHI["ZZ1R"] + CHI["ZZ2"] + 2 * k, CHI["ZZ2"] + k],
+            [CHI["ZZ2"] + k, CHI["ZZ2"]],
+        ]
         assert np.allclose(M, expected, rtol=1e-12)
 
 
@@ -81,4 +95,6 @@ def test_double_pendulum_hangs_in_gravity():
     elbow = 9.81 * phi["MX2"] * np.sin(q.sum())
     shoulder = 9.81 * phi["MX1R"] * np.sin(q[0, 0]) + elbow
     zero = np.zeros_like(q)
-    assert np.allclose(model.inverse_dynamics(q, zero, zero, model.nominal), [[shoulder, elbow]], rtol=1e-12)
+    assert np.allclose(
+        model.inverse_dynamics(q, zero, zero, model.nominal), [[shoulder, elbow]], rtol=1e-12
+    )

@@ -20,7 +20,9 @@ def levels(record, controller=None, **settings):
     """The worst level of each check."""
     order = ("pass", "warn", "fail")
     found: dict[str, str] = {}
-    for each in diagnose(model(), [record], loop() if controller is None else controller, **settings):
+    for each in diagnose(
+        model(), [record], loop() if controller is None else controller, **settings
+    ):
         found[each.check] = max(found.get(each.check, "pass"), each.level, key=order.index)
         assert each.remedy or each.level == "pass", "a finding comes with its remedy"
         assert each.level in order
@@ -34,7 +36,17 @@ def worse(found):
 def test_a_clean_record_passes():
     found = levels(clean(), rest_handled="simulated", decimated=10)
     assert worse(found) == {}
-    assert {"sampling", "gaps", "movement", "rest", "saturation", "units", "torque sign", "torque size", "lag"} <= set(found)
+    assert {
+        "sampling",
+        "gaps",
+        "movement",
+        "rest",
+        "saturation",
+        "units",
+        "torque sign",
+        "torque size",
+        "lag",
+    } <= set(found)
     assert {"decimation", "excitation", "loop", "bandwidth"} <= set(found)
 
 
@@ -46,7 +58,11 @@ def jittering():
     record = clean()
     t = np.asarray(record.t)
     rng = np.random.default_rng(0)
-    return replace(record, t=t + 0.3 * (t[1] - t[0]) * rng.uniform(0, 1, t.size), q_ref=record.reference().sample(t)[0])
+    return replace(
+        record,
+        t=t + 0.3 * (t[1] - t[0]) * rng.uniform(0, 1, t.size),
+        q_ref=record.reference().sample(t)[0],
+    )
 
 
 def with_a_gap():
@@ -66,7 +82,12 @@ def standing():
 
 def late(seconds):
     record = clean()
-    return replace(record, q_ref=didim.Reference(np.asarray(record.t) - seconds, record.reference().sample(record.t)[0]))
+    return replace(
+        record,
+        q_ref=didim.Reference(
+            np.asarray(record.t) - seconds, record.reference().sample(record.t)[0]
+        ),
+    )
 
 
 def turned(j):
@@ -77,7 +98,9 @@ def turned(j):
 
 def clipped():
     tau = np.array(clean().tau)
-    return replace(clean(), tau=np.clip(tau, -0.3 * np.abs(tau).max(axis=0), 0.3 * np.abs(tau).max(axis=0)))
+    return replace(
+        clean(), tau=np.clip(tau, -0.3 * np.abs(tau).max(axis=0), 0.3 * np.abs(tau).max(axis=0))
+    )
 
 
 def held():
@@ -96,7 +119,9 @@ FAULTS = {
     "torque turned, joint 2": (lambda: turned(1), "torque sign", "fail"),
     "degrees": (lambda: changed(q=np.degrees(clean().q)), "units", "fail"),
     "degrees everywhere": (
-        lambda: changed(q=np.degrees(clean().q), q_ref=np.degrees(clean().reference().sample(clean().t)[0])),
+        lambda: changed(
+            q=np.degrees(clean().q), q_ref=np.degrees(clean().reference().sample(clean().t)[0])
+        ),
         "units",
         "warn",
     ),
@@ -118,7 +143,9 @@ def test_rest_is_told_unless_the_method_knows_it():
     t = np.asarray(record.t)
     pause = np.arange(1, 401) / 200.0 + t[-1]
     waited = {
-        name: np.vstack([getattr(record, name), np.repeat(np.asarray(getattr(record, name))[-1:], 400, axis=0)])
+        name: np.vstack(
+            [getattr(record, name), np.repeat(np.asarray(getattr(record, name))[-1:], 400, axis=0)]
+        )
         for name in ("tau", "q")
     }
     waiting = replace(record, t=np.concatenate([t, pause]), q_ref=None, **waited)
@@ -152,7 +179,9 @@ def test_records_without_positions_or_reference():
 
 def test_a_robot_without_described_values():
     robot = didim.load_robot("scara")
-    bare = replace(robot, joints=tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints))
+    bare = replace(
+        robot, joints=tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints)
+    )
     found = diagnose(didim.DynamicModel(bare), [clean()], loop(), rest_handled="simulated")
     assert [each for each in found if each.level != "pass"] == []
     assert "stable" in {each.check: each for each in found}["bandwidth"].found
@@ -187,8 +216,16 @@ MORE = {
     "an encoder that wraps": (wrapped, "jumps", "fail"),
     "a wrong sample": (one_wrong_sample, "jumps", "fail"),
     "a silent joint": (silent, "torque size", "fail"),
-    "another zero": (lambda: changed(q=np.asarray(clean().q) + np.array([0.5, 0.0])), "units", "warn"),
-    "milliseconds": (lambda: changed(t=1e3 * np.asarray(clean().t), q_ref=None), "sampling", "warn"),
+    "another zero": (
+        lambda: changed(q=np.asarray(clean().q) + np.array([0.5, 0.0])),
+        "units",
+        "warn",
+    ),
+    "milliseconds": (
+        lambda: changed(t=1e3 * np.asarray(clean().t), q_ref=None),
+        "sampling",
+        "warn",
+    ),
 }
 
 
@@ -203,24 +240,32 @@ def test_a_gap_is_no_jitter():
 
 
 def test_wrong_positions_are_mended_before_the_torque_is_judged():
-    """A turned position also looks like a turned torque; two remedies for one fault would make a second."""
+    """A turned position also looks like a turned torque; two remedies for one fault would make a
+    second.
+    """
     found = diagnose(model(), [changed(q=-np.asarray(clean().q))], loop())
     assert "mend the positions first" in {each.check: each for each in found}["torque sign"].remedy
 
 
 def test_friction_belongs_to_the_lag_of_a_loop():
-    """A wrist whose friction is as large as its velocity gain lags by more than 1/kp, in time with its reference."""
+    """A wrist whose friction is as large as its velocity gain lags by more than 1/kp, in time with
+    its reference.
+    """
     arm = model("tx40")
     course = didim.Fourier.random(arm.robot, 1, period=5.0)
     slow = didim.PD(natural_frequency=50.0)
-    record, _ = didim.virtual_experiment(arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5)
+    record, _ = didim.virtual_experiment(
+        arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5
+    )
     found = {each.check: each for each in diagnose(arm, [record], slow, rest_handled="simulated")}
     assert found["lag"].level == "pass"
 
 
 def test_what_cannot_be_judged_is_not_passed():
     tau = -np.asarray(clean().tau)
-    found = diagnose(didim.DynamicModel(didim.load_robot("scara"), []), [replace(clean(), tau=tau)], loop())
+    found = diagnose(
+        didim.DynamicModel(didim.load_robot("scara"), []), [replace(clean(), tau=tau)], loop()
+    )
     assert "not judged" in {each.check: each for each in found}["torque sign"].found
     with pytest.raises(didim.InputError, match="no experiment to check"):
         diagnose(model(), [])
@@ -237,15 +282,25 @@ def test_close_stamps_are_no_jump_and_held_torques_no_saturation():
 
 @pytest.mark.parametrize("law", [didim.PID, didim.Cascade])
 def test_integral_action_does_not_pass_for_a_shifted_clock(law):
-    """An integral hides the lag of slow motion only; at the motion's own frequency the loop still lags."""
+    """An integral hides the lag of slow motion only; at the motion's own frequency the loop still
+    lags.
+    """
     arm = model("tx40")
     course = didim.Fourier.random(arm.robot, 1, period=5.0)
     controller = law(natural_frequency=50.0)
-    record, _ = didim.virtual_experiment(arm, arm.nominal, controller, course, rate=500, noise=0.02, encoder=1e-5)
-    found = {each.check: each for each in diagnose(arm, [record], controller, rest_handled="simulated")}
+    record, _ = didim.virtual_experiment(
+        arm, arm.nominal, controller, course, rate=500, noise=0.02, encoder=1e-5
+    )
+    found = {
+        each.check: each for each in diagnose(arm, [record], controller, rest_handled="simulated")
+    }
     assert found["lag"].level == "pass"
-    shifted = replace(record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, course.sample(record.t)[0]))
-    assert {each.check: each.level for each in diagnose(arm, [shifted], controller)}["lag"] == "warn"
+    shifted = replace(
+        record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, course.sample(record.t)[0])
+    )
+    assert {each.check: each.level for each in diagnose(arm, [shifted], controller)}[
+        "lag"
+    ] == "warn"
 
 
 def test_amperes_are_seen_where_only_rotor_and_offset_are_unknown():

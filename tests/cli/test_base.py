@@ -38,13 +38,17 @@ def test_unknown_values_are_dashes_and_null(capsys, tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(ARM_URDF)
     assert main(["base", str(path), "--effects", "rotor", "--json"]) == 0
-    values = {row["name"]: row["nominal"] for row in json.loads(capsys.readouterr().out)["parameters"]}
+    values = {
+        row["name"]: row["nominal"] for row in json.loads(capsys.readouterr().out)["parameters"]
+    }
     assert None in values.values()
 
 
 def test_a_rounded_file_is_told(capsys, tmp_path):
     path = tmp_path / "arm.urdf"
-    path.write_text(ARM_URDF.replace('<origin xyz="0.4 0 0"/>', '<origin xyz="0.4 0 0" rpy="1.5708 0 0"/>'))
+    path.write_text(
+        ARM_URDF.replace('<origin xyz="0.4 0 0"/>', '<origin xyz="0.4 0 0" rpy="1.5708 0 0"/>')
+    )
     assert main(["base", str(path)]) == 0
     assert "look rounded" in capsys.readouterr().out
 
@@ -65,7 +69,9 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
     assert captured.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["bse", "scara"], ["base"], ["base", "scara", "--colour"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["bse", "scara"], ["base"], ["base", "scara", "--colour"]]
+)
 def test_wrong_usage_is_one_line_and_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
@@ -88,8 +94,13 @@ def test_a_link_that_no_body_can_have_is_told(capsys, tmp_path):
 
 def test_help_is_quick_and_module_is_the_command():
     start = time.perf_counter()
-    result = subprocess.run([sys.executable, "-m", "didim", "--help"], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-m", "didim", "--help"], capture_output=True, text=True, check=True
+    )
     assert "base" in result.stdout
     assert time.perf_counter() - start < 5.0
-    heavy = "import sys, didim.cli; sys.exit(any(name in sys.modules for name in ('numpy', 'numba', 'scipy')))"
+    heavy = (
+        "import sys, didim.cli; sys.exit(any(name in sys.modules for name in ('numpy', 'numba', "
+        "'scipy')))"
+    )
     assert subprocess.run([sys.executable, "-c", heavy], check=False).returncode == 0

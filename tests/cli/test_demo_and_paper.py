@@ -25,7 +25,13 @@ def runs() -> PaperExperiments:
 def test_demo_prints_both_methods_and_draws(capsys, tmp_path):
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    for piece in ("IDIM: torque and position", "DIDIM: torque only", "ZZ1R", "residual", "converged after"):
+    for piece in (
+        "IDIM: torque and position",
+        "DIDIM: torque only",
+        "ZZ1R",
+        "residual",
+        "converged after",
+    ):
         assert piece in out
     assert (tmp_path / "didim-demo.png").stat().st_size > 20_000
     assert main(["demo"]) == 0, "our own picture may be drawn again"
@@ -83,7 +89,9 @@ def test_every_figure_is_drawn(runs, number, tmp_path):
 
 
 def test_claims_are_judged(runs):
-    """What holds here, and that half the bandwidth does not: a claim that all hold would be a test that cannot fail."""
+    """What holds here, and that half the bandwidth does not: a claim that all hold would be a test
+    that cannot fail.
+    """
     found = {(claim.section, claim.text): claim.holds for claim in claims(runs)}
     fails = sorted(section for (section, _), holds in found.items() if not holds)
     assert fails == ["VI.B", "VI.E"]

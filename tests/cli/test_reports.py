@@ -19,7 +19,20 @@ def in_tmp(tmp_path, monkeypatch):
 
 def test_a_report_of_a_study(tmp_path, capsys):
     write_study(tmp_path, study())
-    assert main(["identify", "study.toml", "--report", "out.html", "--set", "idim.decimation=5", "--json"]) == 0
+    assert (
+        main(
+            [
+                "identify",
+                "study.toml",
+                "--report",
+                "out.html",
+                "--set",
+                "idim.decimation=5",
+                "--json",
+            ]
+        )
+        == 0
+    )
     answer = json.loads(capsys.readouterr().out)
     assert answer["files"] == ["out.html"]
     assert answer["judgement"]["level"] in ("yes", "care")
@@ -39,7 +52,8 @@ def test_the_study_may_ask_for_it(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("mine.html", "exists already"), ("x.pdf", "must end in .html"), ("no/x.html", "no folder")]
+    ("name", "message"),
+    [("mine.html", "exists already"), ("x.pdf", "must end in .html"), ("no/x.html", "no folder")],
 )
 def test_a_name_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys, name, message):
     (tmp_path / "mine.html").write_text("mine")
@@ -50,7 +64,11 @@ def test_a_name_that_cannot_be_written_is_refused_before_the_work(tmp_path, caps
 
 
 def test_a_result_that_is_no_good_is_reported_too(tmp_path, capsys):
-    changes = {"method": "didim", "didim__max_iterations": 1, "controller__natural_frequency": [2.0, 5.0]}
+    changes = {
+        "method": "didim",
+        "didim__max_iterations": 1,
+        "controller__natural_frequency": [2.0, 5.0],
+    }
     write_study(tmp_path, study(**changes))
     assert main(["identify", "study.toml", "--report", "out.html"]) == 1
     assert "Do not use this model." in capsys.readouterr().out

@@ -37,7 +37,9 @@ def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
     checked = answer(capsys, ["check", "study.toml"])
     assert checked["passed"]
     assert {each["level"] for each in checked["findings"]} == {"pass"}
-    found = answer(capsys, ["identify", "study.toml", "--out", "result.json", "--robot-out", "identified.urdf"])
+    found = answer(
+        capsys, ["identify", "study.toml", "--out", "result.json", "--robot-out", "identified.urdf"]
+    )
     assert found["status"] == "converged"
     assert found["controller"]["law"] == "PD"
     assert found["files"] == ["result.json", "result.npz", "identified.urdf"]
@@ -49,10 +51,16 @@ def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
     assert main(["export", "result.json", "--out", "model.py"]) == 0
     assert main(["export", "result.json", "--out", "model.c"]) == 0
     assert main(["export", "result.json", "--out", "model.toml"]) == 0
-    simulated = answer(capsys_cleared(capsys), ["simulate", "study.toml", "--with", "result.json", "--out", "motion.csv"])
+    simulated = answer(
+        capsys_cleared(capsys),
+        ["simulate", "study.toml", "--with", "result.json", "--out", "motion.csv"],
+    )
     assert simulated["motions"][0]["completed"]
     motion, record = didim.load_experiment("motion.csv"), didim.load_experiment("study-record.csv")
-    assert np.abs(np.asarray(motion.tau) - np.asarray(record.tau)).std() < 0.1 * np.asarray(record.tau).std()
+    assert (
+        np.abs(np.asarray(motion.tau) - np.asarray(record.tau)).std()
+        < 0.1 * np.asarray(record.tau).std()
+    )
 
 
 def capsys_cleared(capsys):
@@ -125,7 +133,9 @@ def test_compare_runs_what_can_run(tmp_path, capsys):
     assert [each["label"] for each in found["methods"]] == ["IDIM", "DIDIM", "DIDIM refined"]
     assert {each["status"] for each in found["methods"]} == {"converged"}
     assert found["disagreements"] == []
-    only = answer(capsys, ["compare", str(write_study(tmp_path, study(controller=None), "idim.toml"))])
+    only = answer(
+        capsys, ["compare", str(write_study(tmp_path, study(controller=None), "idim.toml"))]
+    )
     assert [each["status"] for each in only["methods"]] == ["converged", "not run", "not run"]
     assert "describe it in a table [controller]" in only["methods"][1]["message"]
 
@@ -134,7 +144,16 @@ def test_disagreement_is_flagged(tmp_path, capsys):
     """A loop that is not the true one biases DIDIM; IDIM does not use it."""
     assert main(["init"]) == 0
     capsys.readouterr()
-    main(["compare", "study.toml", "--set", "controller.natural_frequency=30.0", "--set", "didim.max_iterations=5"])
+    main(
+        [
+            "compare",
+            "study.toml",
+            "--set",
+            "controller.natural_frequency=30.0",
+            "--set",
+            "didim.max_iterations=5",
+        ]
+    )
     out = capsys.readouterr().out
     assert "sigma: IDIM / DIDIM" in out or "stopped" in out or "diverged" in out
 
@@ -214,7 +233,9 @@ def test_a_fault_of_ours_is_one_line(capsys, monkeypatch, tmp_path):
     err = capsys.readouterr().err
     assert "internal error, please report it with the output of --debug: ZeroDivisionError" in err
     assert err.count("\n") == 1
-    monkeypatch.setattr(didim.cli.check, "load_study", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        didim.cli.check, "load_study", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     assert main(["check", "x.toml"]) == 1
     assert "stopped on request" in capsys.readouterr().err
 
@@ -238,7 +259,9 @@ def test_progress_is_shown_at_a_terminal_only(tmp_path):
     piped = subprocess.run(command, capture_output=True, check=True)
     assert piped.stderr == b""
     master, slave = pty.openpty()
-    shown = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"})
+    shown = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"}
+    )
     os.close(slave)
     out, _ = shown.communicate()
     drawn = b""
@@ -256,11 +279,19 @@ def test_progress_is_shown_at_a_terminal_only(tmp_path):
 
 
 def test_a_validation_that_fails_does_not_undo_the_fit(tmp_path, capsys):
-    """A record that the model cannot follow is told; what was found is printed and saved all the same."""
+    """A record that the model cannot follow is told; what was found is printed and saved all the
+    same.
+    """
     assert main(["init"]) == 0
-    far = '[{ file = "study-record.csv", columns = { t = "t", tau = "tau{j}", q_ref = "q_ref{j}" } }, '
+    far = (
+        '[{ file = "study-record.csv", columns = { t = "t", tau = "tau{j}", q_ref = "q_ref{j}" } '
+        "}, "
+    )
     far += '{ file = "study-record.csv", name = "far", use = "validate", units = { q_ref = 1e6 } }]'
-    found = answer(capsys_cleared(capsys), ["identify", "study.toml", "--set", f"experiment={far}", "--out", "kept.json"])
+    found = answer(
+        capsys_cleared(capsys),
+        ["identify", "study.toml", "--set", f"experiment={far}", "--out", "kept.json"],
+    )
     assert found["status"] == "converged"
     assert found["validation"][0]["residual"] is None
     assert "cannot be simulated on 'far'" in found["validation"][0]["message"]
@@ -272,7 +303,10 @@ def test_a_validation_that_fails_does_not_undo_the_fit(tmp_path, capsys):
     [
         (["experiment.use=validate"], 'no experiment has use = "fit"'),
         (["method=didim", "didim.initial=[1.0, 2.0, 3.0]"], "initial must hold 8 values"),
-        (["method=didim", "didim.start=[[0.0, 0.0, 0.0], [0.0, 0.0]]"], "start, q, must be one number or 2"),
+        (
+            ["method=didim", "didim.start=[[0.0, 0.0, 0.0], [0.0, 0.0]]"],
+            "start, q, must be one number or 2",
+        ),
         (["idim.trim=[790, 5]"], "too short"),
         (["method=didim", "controller.kp=3.0"], "either natural_frequency"),
     ],
@@ -282,14 +316,20 @@ def test_check_fails_where_identify_would_stop(tmp_path, capsys, settings, messa
     write_study(tmp_path)
     status = main(["check", "study.toml", *options])
     captured = capsys.readouterr()
-    assert (status, message in captured.out) == (1, True) or (status, message in captured.err) == (2, True)
+    assert (status, message in captured.out) == (1, True) or (status, message in captured.err) == (
+        2,
+        True,
+    )
     assert main(["identify", "study.toml", *options]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_compare_of_what_cannot_run_is_bad_input(tmp_path, capsys):
     write_study(tmp_path)
-    assert main(["compare", "study.toml", "--set", "experiment.columns={ t = 't', tau = 'tau*' }"]) == 2
+    assert (
+        main(["compare", "study.toml", "--set", "experiment.columns={ t = 't', tau = 'tau*' }"])
+        == 2
+    )
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "No method can run" in captured.err
@@ -304,7 +344,8 @@ def test_a_robot_that_cannot_be_written_does_not_undo_the_result(tmp_path, capsy
     tau = -emps.inverse_dynamics(q, dq, ddq, emps.nominal)
     write_csv(tmp_path / "run.csv", {"t": t, "tau": tau[:, 0], "q": q})
     (tmp_path / "s.toml").write_text(
-        'robot = "emps"\nmethod = "idim"\n[[experiment]]\nfile = "run.csv"\n[idim]\ndecimation = 2\n'
+        'robot = "emps"\nmethod = "idim"\n[[experiment]]\nfile = "run.csv"\n[idim]\ndecimation = '
+        "2\n"
     )
     assert main(["identify", "s.toml", "--out", "r.JSON", "--robot-out", "r.urdf"]) == 1
     captured = capsys.readouterr()
@@ -320,7 +361,9 @@ def test_nothing_agrees_where_nothing_converged(tmp_path, capsys):
 
 
 def test_a_validation_that_is_much_worse_is_pointed_out(tmp_path, capsys):
-    """Another payload in the second record: the fit is fine, and the reader is told that it does not hold there."""
+    """Another payload in the second record: the fit is fine, and the reader is told that it does
+    not hold there.
+    """
     heavier = {**table(), "tau1": 1.5 * table()["tau1"]}
     write_csv(tmp_path / "heavy.csv", heavier)
     same = {"columns": {"t": "t", "tau": "tau*", "q": "q*"}}
@@ -332,6 +375,9 @@ def test_a_validation_that_is_much_worse_is_pointed_out(tmp_path, capsys):
 
 def test_idim_names_the_joint_that_is_not_explained(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    write_csv(tmp_path / "run.csv", {**table(), "tau2": rng.standard_normal(800) * np.abs(table()["tau2"]).max()})
+    write_csv(
+        tmp_path / "run.csv",
+        {**table(), "tau2": rng.standard_normal(800) * np.abs(table()["tau2"]).max()},
+    )
     found = answer(capsys, ["identify", str(write_study(tmp_path))])
     assert any("joint 2 (joint_2): check units, signs, columns" in note for note in found["notes"])

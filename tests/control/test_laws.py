@@ -1,4 +1,6 @@
-"""Every law against its equation, written out by hand on a cart without friction or on the shipped arms."""
+"""Every law against its equation, written out by hand on a cart without friction or on the shipped
+arms.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +57,15 @@ def test_gains_by_poles_use_the_inertia_that_was_assumed(cart):
 
     Tests (57), (58).
     """
-    gains = didim.PD(natural_frequency=[10.0, 40.0], damping=0.7).gains(2, np.array([4.0, 5.0]), np.array([2.0, 3.0]))
+    gains = didim.PD(natural_frequency=[10.0, 40.0], damping=0.7).gains(
+        2, np.array([4.0, 5.0]), np.array([2.0, 3.0])
+    )
     np.testing.assert_allclose(gains.kp, [10.0 / 1.4, 40.0 / 1.4])
     np.testing.assert_allclose(gains.kv, [1.4 * 10.0 * 2.0 / 4.0, 1.4 * 40.0 * 3.0 / 5.0])
     wrong = follow(cart, didim.PD(natural_frequency=OMEGA, inertia=1.5 * M), step_reference())
-    own = follow(cart, didim.PD(kp=OMEGA / 2, kv=2 * OMEGA * 1.5 * M / 35.15065188), step_reference())
+    own = follow(
+        cart, didim.PD(kp=OMEGA / 2, kv=2 * OMEGA * 1.5 * M / 35.15065188), step_reference()
+    )
     assert np.allclose(wrong.q, own.q, atol=1e-9)
 
 
@@ -68,18 +74,26 @@ def test_parallel_gains_are_kp_e_plus_kd_de(cart):
     reference = didim.PointToPoint([0.0, 2.0], [[0.0], [0.3]])
     motion = follow(cart, loop, reference)
     q_ref, dq_ref, _ = reference.sample(T)
-    assert np.allclose(motion.tau, 4000.0 * (q_ref - motion.q) + 300.0 * (dq_ref - motion.dq), atol=1e-9)
+    assert np.allclose(
+        motion.tau, 4000.0 * (q_ref - motion.q) + 300.0 * (dq_ref - motion.dq), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("law", ["pid", "cascade"])
 def test_integrals_remove_the_error_of_a_constant_load(law):
-    """The double pendulum hangs off the vertical: PD stays off, the integral brings it there; ki and kiv by their equation."""
+    """The double pendulum hangs off the vertical: PD stays off, the integral brings it there; ki
+    and kiv by their equation.
+    """
     model = didim.DynamicModel(didim.load_robot("double_pendulum"), [])
     reference = didim.Reference([0.0, 8.0], [[0.5, 0.3]] * 2, interpolation="held")
     t = np.linspace(0, 8, 8001)
-    loop = {"pid": didim.PID, "cascade": didim.Cascade}[law](natural_frequency=20.0, integral_time=0.3)
+    loop = {"pid": didim.PID, "cascade": didim.Cascade}[law](
+        natural_frequency=20.0, integral_time=0.3
+    )
     motion = follow(model, loop, reference, initial=([0.5, 0.3], [0.0, 0.0]), t=t)
-    stays_off = follow(model, didim.PD(natural_frequency=20.0), reference, initial=([0.5, 0.3], [0.0, 0.0]), t=t)
+    stays_off = follow(
+        model, didim.PD(natural_frequency=20.0), reference, initial=([0.5, 0.3], [0.0, 0.0]), t=t
+    )
     assert np.abs(motion.q[-1] - [0.5, 0.3]).max() < 1e-6
     assert np.abs(stays_off.q[-1] - [0.5, 0.3]).max() > 1e-2
     gains = loop.gains(2, np.ones(2), didim.largest_inertias(model, model.nominal))
@@ -95,7 +109,9 @@ def test_integrals_remove_the_error_of_a_constant_load(law):
 
 
 def test_sampled_law_by_hand(cart):
-    """Held command, one sample of delay, backward difference: the exact motion of the cart, sample by sample."""
+    """Held command, one sample of delay, backward difference: the exact motion of the cart, sample
+    by sample.
+    """
     T_s, kp, kv = 0.01, 10.0, 2000.0
     loop = didim.PD(kp=kp, kv=kv, drive_gain=1.0, rate=100, delay=1, velocity="backward_difference")
     t = np.arange(101) * T_s
@@ -116,7 +132,9 @@ def test_mean_difference_is_the_difference_of_the_two_tap_mean(cart):
     q = np.concatenate([[0.0, 0.0], motion.q[:, 0]])
     mean = 0.5 * (q[1:] + q[:-1])
     velocity = np.diff(mean) * 1000
-    assert np.allclose(motion.tau[:, 0], 500.0 * (10.0 * (0.1 - motion.q[:, 0]) - velocity), atol=1e-8)
+    assert np.allclose(
+        motion.tau[:, 0], 500.0 * (10.0 * (0.1 - motion.q[:, 0]) - velocity), atol=1e-8
+    )
 
 
 def test_encoder_steps_are_what_the_controller_sees(cart):
@@ -128,7 +146,9 @@ def test_encoder_steps_are_what_the_controller_sees(cart):
 
 @pytest.mark.parametrize("rate", [None, 1000])
 def test_saturation_and_anti_windup(cart, rate):
-    """Far from the goal the command is clipped; the integral does not wind up, so the overshoot stays small."""
+    """Far from the goal the command is clipped; the integral does not wind up, so the overshoot
+    stays small.
+    """
     loop = didim.PID(natural_frequency=OMEGA, integral_time=0.1, saturation=6.0, rate=rate)
     free = didim.PID(natural_frequency=OMEGA, integral_time=0.1, rate=rate)
     motion, unlimited = follow(cart, loop, step_reference()), follow(cart, free, step_reference())
@@ -141,7 +161,8 @@ def test_a_fast_sampled_law_tends_to_the_continuous_one(cart):
     smooth = didim.PointToPoint([0.0, 1.5], [[0.0], [0.3]])
     slow = follow(cart, didim.PID(natural_frequency=OMEGA), smooth)
     errors = [
-        np.abs(follow(cart, didim.PID(natural_frequency=OMEGA, rate=rate), smooth).q - slow.q).max() for rate in (1000, 4000)
+        np.abs(follow(cart, didim.PID(natural_frequency=OMEGA, rate=rate), smooth).q - slow.q).max()
+        for rate in (1000, 4000)
     ]
     assert errors[1] < 0.3 * errors[0] < 0.3 * 1e-3
 
@@ -165,11 +186,15 @@ def test_feedforward_and_gravity_compensation():
     t = np.linspace(0, 1, 101)
     for term in ("gravity", "feedforward", "none"):
         own = {} if term == "none" else {"model": model, "model_term": term}
-        motion = didim.simulate(model, model.nominal, didim.PD(natural_frequency=20.0, **own), t=t, q_ref=held)
+        motion = didim.simulate(
+            model, model.nominal, didim.PD(natural_frequency=20.0, **own), t=t, q_ref=held
+        )
         off = np.abs(motion.q[-1] - rest).max()
         assert off < 1e-9 if own else off > 1e-3
     reference = didim.Fourier.random(model.robot, 1, period=2.0, share=0.4)
-    loop = didim.PD(natural_frequency=20.0, velocity_reference=1.0, model=model, model_term="feedforward")
+    loop = didim.PD(
+        natural_frequency=20.0, velocity_reference=1.0, model=model, model_term="feedforward"
+    )
     motion = didim.simulate(model, model.nominal, loop, t=t, q_ref=reference)
     assert np.abs(motion.q - reference.sample(t)[0]).max() < 1e-6
 
@@ -206,11 +231,19 @@ def my_integrator(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
 @pytest.mark.parametrize("rate", [None, 500])
 def test_a_users_own_law(cart, rate):
     own = follow(cart, didim.OwnLaw(law=my_pd, drive_gain=1.0, rate=rate), step_reference())
-    built_in = follow(cart, didim.PD(kp=10.0, kv=3000.0, drive_gain=1.0, rate=rate), step_reference())
+    built_in = follow(
+        cart, didim.PD(kp=10.0, kv=3000.0, drive_gain=1.0, rate=rate), step_reference()
+    )
     assert np.allclose(own.q, built_in.q, atol=1e-12)
 
 
 def test_a_users_own_law_with_memory(cart):
-    own = follow(cart, didim.OwnLaw(law=my_integrator, memory=1, drive_gain=1.0, rate=500), step_reference())
-    built_in = follow(cart, didim.PID(kp=10.0, kv=3000.0, ki=20.0 * 500, drive_gain=1.0, rate=500), step_reference())
+    own = follow(
+        cart, didim.OwnLaw(law=my_integrator, memory=1, drive_gain=1.0, rate=500), step_reference()
+    )
+    built_in = follow(
+        cart,
+        didim.PID(kp=10.0, kv=3000.0, ki=20.0 * 500, drive_gain=1.0, rate=500),
+        step_reference(),
+    )
     assert np.allclose(own.q, built_in.q, atol=1e-12)

@@ -73,7 +73,11 @@ def test_the_slowest_mode_is_that_of_the_simulation(loop):
     linear = didim.linearise(model, model.nominal, loop, [0.0])
     assert linear.stable
     period = 1 / (loop.rate or 1000)
-    decay = np.abs(linear.eigenvalues).max() ** (1 / period) if linear.sampled else np.exp(linear.eigenvalues.real.max())
+    decay = (
+        np.abs(linear.eigenvalues).max() ** (1 / period)
+        if linear.sampled
+        else np.exp(linear.eigenvalues.real.max())
+    )
     t = np.arange(0, 3, period)
     still = didim.Reference([0.0, 3.0], [[0.0], [0.0]], interpolation="held")
     motion = didim.simulate(model, model.nominal, loop, t=t, q_ref=still, initial=([0.01], [0.0]))
@@ -90,12 +94,20 @@ def test_an_unstable_loop_is_reported_before_it_is_simulated():
     assert np.isfinite(motion.q).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        didim.simulate(model, model.nominal, didim.PD(natural_frequency=5.0, rate=100), t=[0.0, 0.1], q_ref=still)
+        didim.simulate(
+            model,
+            model.nominal,
+            didim.PD(natural_frequency=5.0, rate=100),
+            t=[0.0, 0.1],
+            q_ref=still,
+        )
     assert didim.linearise(model, model.nominal, loop, [0, 0]).spectral_radius > 1
 
 
 def test_computed_torque_poles():
-    """With the exact model the poles are those asked for, whatever the friction; with another they move."""
+    """With the exact model the poles are those asked for, whatever the friction; with another they
+    move.
+    """
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous"])
     loop = didim.ComputedTorque(natural_frequency=10.0, damping=0.5, model=model)
     found = np.sort_complex(didim.linearise(model, model.nominal, loop, [0.0]).eigenvalues)

@@ -38,7 +38,9 @@ def own_robot_and_log(tmp_path, monkeypatch):
     arm = didim.DynamicModel(didim.load_robot("arm.urdf"))
     t = np.arange(0, 10, 0.005)
     q, dq, ddq = didim.Fourier.random(arm.robot, 1).sample(t)
-    tau = arm.inverse_dynamics(q, dq, ddq, np.where(np.char.startswith(arm.parameter_names, "F"), 0.3, arm.nominal))
+    tau = arm.inverse_dynamics(
+        q, dq, ddq, np.where(np.char.startswith(arm.parameter_names, "F"), 0.3, arm.nominal)
+    )
     names = "time,pos_1,pos_2,torque_1,torque_2,ref_1,ref_2"
     np.savetxt("run.csv", np.column_stack([t, q, tau, q]), "%.10g", ",", header=names, comments="")
 
@@ -54,7 +56,9 @@ def shell(text: str) -> None:
             assert main(arguments) == 0, line
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name
+)
 def test_blocks_run_in_order(page, tmp_path, capsys):
     if "didim init arm.toml" not in page.read_text():
         main(["init", "arm.toml", "--robot", "arm.urdf", "--data", "run.csv"])
@@ -69,7 +73,9 @@ def test_blocks_run_in_order(page, tmp_path, capsys):
                 study.write(text)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name
+)
 def test_toml_blocks_are_robots_or_studies(page, tmp_path):
     for text in blocks(page, "toml"):
         if text.startswith(APPENDED):

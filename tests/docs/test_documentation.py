@@ -1,4 +1,6 @@
-"""The documentation as a whole: it builds without a warning, the equation index is complete, the gallery runs."""
+"""The documentation as a whole: it builds without a warning, the equation index is complete, the
+gallery runs.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,20 @@ def test_no_docstring_cites_an_equation_that_is_not_there():
 
 def test_the_index_is_what_the_docstrings_say():
     equations = _equations()
-    assert (ROOT / "docs" / "equations.md").read_text(encoding="utf-8") == equations.page(), "run make equations"
+    assert (ROOT / "docs" / "equations.md").read_text(encoding="utf-8") == equations.page(), (
+        "run make equations"
+    )
 
 
 def test_numbers_are_read_from_docstrings():
     numbers = _equations().numbers
-    assert numbers("Solve it.\n\nImplements (3), (10)-(12), (14).", "Implements") == [3, 10, 11, 12, 14]
+    assert numbers("Solve it.\n\nImplements (3), (10)-(12), (14).", "Implements") == [
+        3,
+        10,
+        11,
+        12,
+        14,
+    ]
     assert numbers("Uses (3).", "Implements") == []
     assert numbers(None, "Tests") == []
 
@@ -76,12 +86,25 @@ def test_the_gallery_runs(script, tmp_path, monkeypatch, capsys):
 
 def test_the_gallery_page_shows_every_script():
     text = (ROOT / "docs" / "gallery.md").read_text()
-    assert sorted(re.findall(r"literalinclude} \.\./examples/(\w+)\.py", text)) == [script.stem for script in GALLERY]
+    assert sorted(re.findall(r"literalinclude} \.\./examples/(\w+)\.py", text)) == [
+        script.stem for script in GALLERY
+    ]
     assert len(GALLERY) == 3
 
 
 def test_the_documentation_builds_without_a_warning(tmp_path):
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        str(ROOT / "docs"),
+        str(tmp_path),
+    ]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     theory = (tmp_path / "theory.html").read_text(encoding="utf-8")

@@ -53,7 +53,9 @@ def test_python(tmp_path):
         assert space["JOINTS"] == list(model.robot.joint_names)
         if model.contacts:
             found = [space["inverse_dynamics"](*row) for row in zip(q, dq, ddq, slip, strict=True)]
-            assert close(found, estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters, slip))
+            assert close(
+                found, estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters, slip)
+            )
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) here")
@@ -69,7 +71,9 @@ def test_c(tmp_path):
 
         def torque(*arrays, function=function, n=model.robot.n):
             tau = np.zeros(n)
-            function(*(None if x is None else x.ctypes.data_as(ctypes.c_void_p) for x in (*arrays, tau)))
+            function(
+                *(None if x is None else x.ctypes.data_as(ctypes.c_void_p) for x in (*arrays, tau))
+            )
             return tau
 
         null = [None] if model.contacts else []
@@ -77,7 +81,9 @@ def test_c(tmp_path):
         assert close(found, estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters))
         if model.contacts:
             found = [torque(*row) for row in zip(q, dq, ddq, slip, strict=True)]
-            assert close(found, estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters, slip))
+            assert close(
+                found, estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters, slip)
+            )
 
 
 def test_code_needs_nothing_and_is_small():

@@ -1,4 +1,6 @@
-"""What a careless user does, and the error or status that names it. No nan ever leaves as a result."""
+"""What a careless user does, and the error or status that names it. No nan ever leaves as a
+result.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,20 @@ import pytest
 import didim
 from support.virtual import loop, model, scara_record
 
-METHODS = {"IDIM": didim.IDIM(), "DIDIM": didim.DIDIM(controller=didim.PD(natural_frequency=[20.0, 50.0]))}
+METHODS = {
+    "IDIM": didim.IDIM(),
+    "DIDIM": didim.DIDIM(controller=didim.PD(natural_frequency=[20.0, 50.0])),
+}
 
 
 def is_clean(estimate) -> bool:
-    arrays = (estimate.values, estimate.sigma, estimate.relative_sigma, estimate.interval(), estimate.residual_by_joint)
+    arrays = (
+        estimate.values,
+        estimate.sigma,
+        estimate.relative_sigma,
+        estimate.interval(),
+        estimate.residual_by_joint,
+    )
     return not any(np.isnan(array).any() for array in arrays) and not np.isnan(estimate.residual)
 
 
@@ -26,13 +37,17 @@ def test_too_short_a_record(name):
 
 
 def frozen_joint(j: int = 1):
-    """A reference that leaves one joint where it is, and the record of a robot whose brake holds it there."""
+    """A reference that leaves one joint where it is, and the record of a robot whose brake holds it
+    there.
+    """
     scara = model()
     course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
     a, b = np.array(course.a), np.array(course.b)
     a[j] = b[j] = 0.0
     still = didim.Fourier(a, b, 7.3, periods=4)
-    experiment, _ = didim.virtual_experiment(scara, scara.nominal, loop(), still, rate=200, noise=0.01)
+    experiment, _ = didim.virtual_experiment(
+        scara, scara.nominal, loop(), still, rate=200, noise=0.01
+    )
     q = np.array(experiment.q)
     q[:, j] = 0.3
     return replace(experiment, q=q)
@@ -66,7 +81,9 @@ def test_a_torque_column_of_zeros(name):
 
 def test_a_reference_that_does_not_match_in_length():
     t = np.arange(100) / 100
-    with pytest.raises(didim.InputError, match="q_ref must have 100 rows like the other signals, found 99"):
+    with pytest.raises(
+        didim.InputError, match="q_ref must have 100 rows like the other signals, found 99"
+    ):
         didim.Experiment(t, np.zeros((100, 2)), np.zeros((99, 2)))
 
 
@@ -113,7 +130,9 @@ def test_an_unstable_assumed_loop():
 def test_a_standing_robot_is_unexcited_not_a_crash():
     t = np.arange(2000) / 200.0
     rng = np.random.default_rng(0)
-    still = didim.Experiment(t, rng.standard_normal((2000, 2)), np.zeros((2000, 2)), q=np.zeros((2000, 2)))
+    still = didim.Experiment(
+        t, rng.standard_normal((2000, 2)), np.zeros((2000, 2)), q=np.zeros((2000, 2))
+    )
     found = didim.identify(model(), still, didim.IDIM())
     assert found.status == "unexcited"
     assert is_clean(found)
@@ -130,7 +149,9 @@ def test_time_in_milliseconds_is_doubted():
 def test_a_two_valued_reference_moves():
     scara = model()
     t = np.arange(6000) / 200.0
-    steps = np.column_stack([np.where((t // 1.5) % 2 > 0, 0.5, -0.5), np.where((t // 1.1) % 2 > 0, 0.7, -0.7)])
+    steps = np.column_stack(
+        [np.where((t // 1.5) % 2 > 0, 0.5, -0.5), np.where((t // 1.1) % 2 > 0, 0.7, -0.7)]
+    )
     course = didim.Reference(t, steps, interpolation="held")
     experiment, _ = didim.virtual_experiment(scara, scara.nominal, loop(), course, rate=200)
     found = didim.identify(scara, experiment, didim.DIDIM(controller=loop()))
@@ -140,13 +161,17 @@ def test_a_two_valued_reference_moves():
 
 def test_a_wrong_sign_of_the_torque_is_noticed_by_idim():
     experiment, _ = scara_record()
-    found = didim.identify(model(), replace(experiment, tau=-np.asarray(experiment.tau)), didim.IDIM())
+    found = didim.identify(
+        model(), replace(experiment, tau=-np.asarray(experiment.tau)), didim.IDIM()
+    )
     assert "no machine has these parameters" in found.summary()
 
 
 def test_little_explained_is_noticed_by_idim():
     experiment, _ = scara_record()
-    found = didim.identify(model(), replace(experiment, tau=np.asarray(experiment.tau)[:, ::-1]), didim.IDIM())
+    found = didim.identify(
+        model(), replace(experiment, tau=np.asarray(experiment.tau)[:, ::-1]), didim.IDIM()
+    )
     assert "left unexplained" in found.summary()
 
 
@@ -180,7 +205,9 @@ def test_validation_of_the_record_itself_is_the_residual(rate):
     controller = loop(rate=200.0)
     scara = model()
     course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
-    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=rate, noise=0.02)
+    experiment, _ = didim.virtual_experiment(
+        scara, scara.nominal, controller, course, rate=rate, noise=0.02
+    )
     t = np.asarray(experiment.t)
     array = replace(experiment, q_ref=course.sample(t)[0])
     found = didim.identify(scara, array, didim.DIDIM(controller=controller, decimation=5))
@@ -236,12 +263,18 @@ def test_wrong_arguments_are_named():
         didim.identify(model("emps"), experiment, didim.IDIM())
     with pytest.raises(didim.InputError, match="initial must hold 8 values"):
         didim.identify(model(), experiment, didim.DIDIM(controller=loop(), initial=[1.0, 2.0]))
-    for method in (didim.IDIM(decimation=10**9), didim.IDIM(decimation=100_000), didim.IDIM(cutoff=1e-9)):
+    for method in (
+        didim.IDIM(decimation=10**9),
+        didim.IDIM(decimation=100_000),
+        didim.IDIM(cutoff=1e-9),
+    ):
         with pytest.raises(didim.InputError, match="too short"):
             didim.identify(model(), experiment, method)
     with pytest.raises(didim.InputError, match="experiment must be a"):
         didim.identify(model(), experiment, didim.IDIM()).predict(None)
     with pytest.raises(didim.InputError, match="is zero throughout"):
-        didim.identify(model(), experiment, didim.IDIM()).validate(replace(experiment, tau=0 * np.asarray(experiment.tau)))
+        didim.identify(model(), experiment, didim.IDIM()).validate(
+            replace(experiment, tau=0 * np.asarray(experiment.tau))
+        )
     with pytest.raises(didim.InputError, match="cutoff must lie between 0 and 100 Hz"):
         didim.identify(model(), experiment, didim.IDIM(cutoff=150.0))

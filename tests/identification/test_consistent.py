@@ -20,7 +20,9 @@ from support.virtual import loop, model, scara_record
 
 
 def tx40_set(seed: int = 0) -> tuple[Consistent, np.ndarray]:
-    """A set with rotors, friction, offsets and couplings, and a point inside it that is not its centre."""
+    """A set with rotors, friction, offsets and couplings, and a point inside it that is not its
+    centre.
+    """
     full = model("tx40")
     random = np.random.default_rng(seed)
     prior = np.abs(random.uniform(0.5, 1.5, len(full.parameter_names)))
@@ -78,11 +80,16 @@ def test_the_step_is_the_minimum_that_a_general_solver_finds():
     consistent = Consistent(base.full, prior, np.full(prior.size, 5.0))
     random = np.random.default_rng(1)
     R = random.normal(size=(6, 5)) * [0.1, 0.01, 0.1, 0.3, 2.0]
-    problem = Problem(consistent, base.matrix, R, R @ [80.0, 150.0, 15.0, -2.0, 0.3], np.zeros(1), np.array([0.7]))
+    problem = Problem(
+        consistent, base.matrix, R, R @ [80.0, 150.0, 15.0, -2.0, 0.3], np.zeros(1), np.array([0.7])
+    )
     theta, z = problem.solve(prior, np.zeros(1))
     assert consistent.contains(theta)
     gradient, _ = problem._slopes(
-        np.hstack([R[:, :4] @ base.matrix, R[:, 4:]]), np.eye(15)[:14, :14], np.concatenate([theta, z]), 13
+        np.hstack([R[:, :4] @ base.matrix, R[:, 4:]]),
+        np.eye(15)[:14, :14],
+        np.concatenate([theta, z]),
+        13,
     )
     assert np.abs(gradient * np.concatenate([np.abs(theta), [1.0]])).max() < 1e-5
     found = minimize(
@@ -98,8 +105,13 @@ def test_compression_keeps_the_least_squares_problem():
     random = np.random.default_rng(0)
     W, y, weights = random.normal(size=(50, 4)), random.normal(size=50), random.uniform(0.5, 2, 50)
     zeros = np.zeros(50, dtype=int)
-    R, target = compressed(LinearSystem(W, y, zeros, zeros, np.arange(50), tuple("abcd"), 1, np.ones(1)), weights)
-    one, two = (np.linalg.lstsq(*problem, rcond=None)[0] for problem in ((R, target), (W * weights[:, None], y * weights)))
+    R, target = compressed(
+        LinearSystem(W, y, zeros, zeros, np.arange(50), tuple("abcd"), 1, np.ones(1)), weights
+    )
+    one, two = (
+        np.linalg.lstsq(*problem, rcond=None)[0]
+        for problem in ((R, target), (W * weights[:, None], y * weights))
+    )
     np.testing.assert_allclose(one, two, rtol=1e-10)
 
 
@@ -109,7 +121,9 @@ def closed_loop() -> ClosedLoop:
 
 
 def test_the_prior_is_a_machine():
-    """Generic where the description lacks a number, else as described; bodies that cannot exist are replaced."""
+    """Generic where the description lacks a number, else as described; bodies that cannot exist are
+    replaced.
+    """
     scara = model()
     described = prior_of(scara.base, closed_loop(), loop())
     assert described.contains(described.prior)

@@ -1,4 +1,6 @@
-"""DIDIM on virtual robots with noise: where it must succeed, and where it must say that it did not."""
+"""DIDIM on virtual robots with noise: where it must succeed, and where it must say that it did
+not.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,20 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
     return float(square / stats.chi2.ppf(0.999, delta.size))
 
 
-@pytest.mark.parametrize(("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)])
+@pytest.mark.parametrize(
+    ("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)]
+)
 @pytest.mark.parametrize("seed", [200, 201])
 def test_robots_converge_from_identity(robot, effects, hertz, seed):
     m = model(robot, effects)
     course = didim.Fourier.random(m.robot, seed, period=10.0)
     controller = didim.PD(natural_frequency=2 * np.pi * hertz)
-    experiment, _ = didim.virtual_experiment(m, m.nominal, controller, course, noise=0.02, seed=seed)
-    found = didim.identify(m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity"))
+    experiment, _ = didim.virtual_experiment(
+        m, m.nominal, controller, course, noise=0.02, seed=seed
+    )
+    found = didim.identify(
+        m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity")
+    )
     assert found.status == "converged"
     assert found.iterations <= 7
     assert normalised_error(found, m.base.nominal) < 1
@@ -46,7 +54,9 @@ def tx40(hertz: float, seed: int = 2010):
 @pytest.mark.parametrize("seed", [2010, 101])
 def test_tx40_with_stiff_loops_converges_from_identity(seed):
     m, experiment, controller = tx40(40.0, seed)
-    found = didim.identify(m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity"))
+    found = didim.identify(
+        m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity")
+    )
     assert found.status == "converged"
     assert found.iterations <= 7
     assert normalised_error(found, m.base.nominal) < 1
@@ -55,21 +65,33 @@ def test_tx40_with_stiff_loops_converges_from_identity(seed):
 
 def test_tx40_with_ordinary_loops_ends_in_a_status_that_says_so():
     m, experiment, controller = tx40(5.0)
-    found = didim.identify(m, experiment, didim.DIDIM(controller=controller, initial="identity", max_iterations=8))
+    found = didim.identify(
+        m, experiment, didim.DIDIM(controller=controller, initial="identity", max_iterations=8)
+    )
     assert found.status in ("stopped", "diverged")
     assert "stiffer loops" in found.message
     assert "Do not use these numbers" in found.summary()
     assert np.isfinite(found.values).all()
-    assert any("halved" in guard or "brought back" in guard for step in found.history for guard in step.guards)
+    assert any(
+        "halved" in guard or "brought back" in guard
+        for step in found.history
+        for guard in step.guards
+    )
 
 
 def test_iterates_are_feasible():
     m, experiment, controller = tx40(10.0)
-    found = didim.identify(m, experiment, didim.DIDIM(controller=controller, initial="identity", max_iterations=3))
+    found = didim.identify(
+        m, experiment, didim.DIDIM(controller=controller, initial="identity", max_iterations=3)
+    )
     q = experiment.q_ref.sample(np.linspace(0, 10, 50))[0]
     for step in found.history:
         assert np.linalg.eigvalsh(m.base.inertia_matrix(q, step.parameters)).min() > 0
-        friction = [value for name, value in zip(found.names, step.parameters, strict=True) if name[:2] in ("Fv", "Fc")]
+        friction = [
+            value
+            for name, value in zip(found.names, step.parameters, strict=True)
+            if name[:2] in ("Fv", "Fc")
+        ]
         assert min(friction) >= 0
 
 
@@ -77,7 +99,9 @@ def test_iterates_are_feasible():
 @pytest.mark.parametrize("seed", range(3))
 def test_scara_with_noise_needs_few_iterations(initial, seed):
     experiment, _ = scara_record(noise=0.1, encoder=1e-4, seed=seed)
-    found = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop(), initial=initial))
+    found = didim.identify(
+        model(), replace(experiment, q=None), didim.DIDIM(controller=loop(), initial=initial)
+    )
     assert found.status == "converged"
     assert found.iterations <= 4
     assert normalised_error(found, model().base.nominal) < 1
@@ -85,7 +109,8 @@ def test_scara_with_noise_needs_few_iterations(initial, seed):
 
 @pytest.mark.parametrize("mistuned", [0.8, 1.2, 1 / 1.2, 1 / 0.8])
 def test_a_loop_tuned_with_a_wrong_inertia_or_drive_gain_does_little_harm(mistuned):
-    """(58), (60): the true kv is off by the error of J, or by its inverse for g; the simulated loop knows neither.
+    """(58), (60): the true kv is off by the error of J, or by its inverse for g; the simulated loop
+    knows neither.
 
     Tests (60).
     """
@@ -108,7 +133,10 @@ def test_a_wrong_bandwidth_is_named(factor, bandwidth):
 def test_the_right_bandwidth_is_not_doubted():
     for noise in (0.0, 0.01, 0.3):
         experiment, _ = scara_record(noise=noise)
-        assert didim.identify(model(), experiment, didim.DIDIM(controller=loop())).status == "converged"
+        assert (
+            didim.identify(model(), experiment, didim.DIDIM(controller=loop())).status
+            == "converged"
+        )
 
 
 def test_history_tells_how_far_the_motion_is():
@@ -127,8 +155,15 @@ def test_history_tells_how_far_the_motion_is():
 def test_progress_may_stop_the_run():
     experiment, _ = scara_record(noise=0.05)
     told = []
-    full = didim.identify(model(), experiment, didim.DIDIM(controller=loop()), progress=lambda share: told.append(share))
-    stopped = didim.identify(model(), experiment, didim.DIDIM(controller=loop()), progress=lambda _: False)
+    full = didim.identify(
+        model(),
+        experiment,
+        didim.DIDIM(controller=loop()),
+        progress=lambda share: told.append(share),
+    )
+    stopped = didim.identify(
+        model(), experiment, didim.DIDIM(controller=loop()), progress=lambda _: False
+    )
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert full.status == "converged"
@@ -143,30 +178,44 @@ def test_friction_at_its_bound_is_held_and_told():
     course = didim.Fourier.random(m.robot, 1, period=7.3, periods=4, share=1.0)
     held = 0
     for seed in range(4):
-        experiment, _ = didim.virtual_experiment(m, phi, loop(), course, rate=200, noise=0.1, seed=seed)
+        experiment, _ = didim.virtual_experiment(
+            m, phi, loop(), course, rate=200, noise=0.1, seed=seed
+        )
         found = didim.identify(m, experiment, didim.DIDIM(controller=loop()))
         assert found.values[found.names.index("Fv1")] >= 0
         held += any("Fv1 held at zero" in guard for step in found.history for guard in step.guards)
     assert 0 < held < 4
 
 
-@pytest.mark.parametrize(("law", "log"), [(700.0, 500.0), (300.0, 1000.0), (1000.0, 100.0), (200.0, 1000.0)])
+@pytest.mark.parametrize(
+    ("law", "log"), [(700.0, 500.0), (300.0, 1000.0), (1000.0, 100.0), (200.0, 1000.0)]
+)
 def test_a_log_on_another_clock_than_the_loop(law, log):
     """The reference as an array: held where the clocks meet, else cubic, and told."""
     scara, controller = model(), loop(rate=law)
     course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
-    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=log, noise=0.02, seed=1)
+    experiment, _ = didim.virtual_experiment(
+        scara, scara.nominal, controller, course, rate=log, noise=0.02, seed=1
+    )
     array = replace(experiment, q_ref=course.sample(experiment.t)[0])
-    found = didim.identify(scara, array, didim.DIDIM(controller=controller, decimation=int(log / 50)))
+    found = didim.identify(
+        scara, array, didim.DIDIM(controller=controller, decimation=int(log / 50))
+    )
     assert normalised_error(found, scara.base.nominal) < 1
-    assert any("interpolated by cubics" in note for note in found.notes) == (log / law != round(log / law))
+    assert any("interpolated by cubics" in note for note in found.notes) == (
+        log / law != round(log / law)
+    )
 
 
 def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
-    controller = didim.PD(natural_frequency=[20.0, 50.0], rate=300, delay=1, velocity="backward_difference")
+    controller = didim.PD(
+        natural_frequency=[20.0, 50.0], rate=300, delay=1, velocity="backward_difference"
+    )
     scara = model()
     course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
-    experiment, _ = didim.virtual_experiment(scara, scara.nominal, controller, course, rate=500, noise=0.02)
+    experiment, _ = didim.virtual_experiment(
+        scara, scara.nominal, controller, course, rate=500, noise=0.02
+    )
     found = didim.identify(scara, experiment, didim.DIDIM(controller=controller, decimation=10))
     assert found.status == "converged"
     assert any('started from "identity"' in note for note in found.notes)
@@ -174,9 +223,13 @@ def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
 
 def test_encoder_steps_in_the_loop_do_not_pass_for_a_wrong_loop():
     pendulum = model("double_pendulum")
-    controller = didim.Cascade(natural_frequency=[30.0, 40.0], rate=1000, delay=2, velocity="mean_difference", encoder=2e-5)
+    controller = didim.Cascade(
+        natural_frequency=[30.0, 40.0], rate=1000, delay=2, velocity="mean_difference", encoder=2e-5
+    )
     course = didim.Fourier.random(pendulum.robot, 3, period=6.1, periods=3)
-    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, controller, course, rate=500, noise=0.02, seed=1)
+    experiment, _ = didim.virtual_experiment(
+        pendulum, pendulum.nominal, controller, course, rate=500, noise=0.02, seed=1
+    )
     found = didim.identify(pendulum, experiment, didim.DIDIM(controller=controller, decimation=10))
     assert found.status == "converged"
     assert normalised_error(found, pendulum.base.nominal) < 1

@@ -1,4 +1,6 @@
-"""The exact method: a few runs of each grid of benchmarks/robustness.py, the output errors, and what a user is told."""
+"""The exact method: a few runs of each grid of benchmarks/robustness.py, the output errors, and
+what a user is told.
+"""
 
 from __future__ import annotations
 
@@ -46,19 +48,26 @@ def test_six_joints_whose_gains_are_not_known():
 
 @pytest.mark.parametrize(("frequency", "gains"), [((6.28, 62.8), "0.2")])
 def test_scara_from_unit_with_gains_far_off(frequency, gains):
-    found = outcome(Run("SCARA, gains unknown", "scara", "PD", frequency, "generic", gains, seed=13))
+    found = outcome(
+        Run("SCARA, gains unknown", "scara", "PD", frequency, "generic", gains, seed=13)
+    )
     assert found.status == "converged"
     assert found.chi_square < 1
     assert found.gains < 0.03
 
 
 def position_record():
-    experiment, truth = scara_record((6.28, 30.0), rate=500.0, noise=0.02, encoder=1e-4, period=10.0, periods=1)
-    return experiment, truth.controller.with_gains(truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia)))
+    experiment, truth = scara_record(
+        (6.28, 30.0), rate=500.0, noise=0.02, encoder=1e-4, period=10.0, periods=1
+    )
+    return experiment, truth.controller.with_gains(
+        truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia))
+    )
 
 
 def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
-    """The same minimum as SciPy's least squares on finite differences, in a tenth of its simulations.
+    """The same minimum as SciPy's least squares on finite differences, in a tenth of its
+    simulations.
 
     Tests (27), (28), (31).
     """
@@ -66,11 +75,17 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     phi = np.where(np.isnan(pendulum.nominal), 0.05, pendulum.nominal)
     course = didim.Fourier.random(pendulum.robot, 2, period=6.0, share=1.0)
     law = didim.PD(kp=[15.0, 15.0], kv=[3.0, 0.8])
-    experiment, _ = didim.virtual_experiment(pendulum, phi, law, course, rate=250.0, noise=0.02, encoder=1e-4)
+    experiment, _ = didim.virtual_experiment(
+        pendulum, phi, law, course, rate=250.0, noise=0.02, encoder=1e-4
+    )
     counted = []
     for name in ("prepared", "differentiable"):
         original = getattr(closed_loop, name)
-        monkeypatch.setattr(closed_loop, name, lambda *given, original=original: (counted.append(1), original(*given))[1])
+        monkeypatch.setattr(
+            closed_loop,
+            name,
+            lambda *given, original=original: (counted.append(1), original(*given))[1],
+        )
     unknown = undescribed("double_pendulum", pendulum.effects)
     method = didim.OutputError(controller=law, output="position", decimation=5, transient=1.0)
     found = didim.identify(unknown, experiment, method)
@@ -83,10 +98,18 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
 
     def error(beta):
         theirs.append(1)
-        motion = didim.simulate(unknown.base, beta, law, t=experiment.t, q_ref=experiment.q_ref, check=False)
-        return ((q - method.selection.columns(window, motion.q)) / size).ravel() if motion.completed else np.full(q.size, 1e3)
+        motion = didim.simulate(
+            unknown.base, beta, law, t=experiment.t, q_ref=experiment.q_ref, check=False
+        )
+        return (
+            ((q - method.selection.columns(window, motion.q)) / size).ravel()
+            if motion.completed
+            else np.full(q.size, 1e3)
+        )
 
-    peer = least_squares(error, found.history[0].parameters, x_scale=np.abs(found.values), diff_step=1e-5)
+    peer = least_squares(
+        error, found.history[0].parameters, x_scale=np.abs(found.values), diff_step=1e-5
+    )
     np.testing.assert_array_less(np.abs(peer.x - found.values), 0.1 * found.sigma)
     assert 10 * ours <= len(theirs), (ours, len(theirs))
 
@@ -95,10 +118,16 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
 def test_other_outputs(output):
     """Tests (28)."""
     experiment, law = position_record()
-    found = didim.identify(undescribed("scara"), experiment, didim.OutputError(controller=law, output=output, decimation=10))
+    found = didim.identify(
+        undescribed("scara"),
+        experiment,
+        didim.OutputError(controller=law, output=output, decimation=10),
+    )
     assert found.status == "converged"
     error = found.parameters - model().base.nominal
-    assert error @ np.linalg.solve(found.corrected_covariance, error) < 26.1  # 99.9 % of chi-square, 8 parameters
+    assert (
+        error @ np.linalg.solve(found.corrected_covariance, error) < 26.1
+    )  # 99.9 % of chi-square, 8 parameters
     assert found.residual < 0.01
 
 
@@ -112,12 +141,16 @@ def test_open_loop_on_a_short_stable_record():
 
 
 def test_open_loop_says_when_it_cannot():
-    """A pendulum that falls: the simulated motion leaves the recorded one whatever the parameters."""
+    """A pendulum that falls: the simulated motion leaves the recorded one whatever the
+    parameters.
+    """
     pendulum = model("double_pendulum")
     course = didim.Fourier.random(pendulum.robot, 2, period=5.0, share=1.0, periods=2)
     upright = replace(course, centre=[np.pi, 0.0])
     law = didim.PD(natural_frequency=15.0)
-    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, law, upright, rate=500.0, noise=0.1)
+    experiment, _ = didim.virtual_experiment(
+        pendulum, pendulum.nominal, law, upright, rate=500.0, noise=0.1
+    )
     method = didim.OutputError(controller=None, decimation=10, max_iterations=8)
     found = didim.identify(undescribed("double_pendulum"), experiment, method)
     assert found.status in ("diverged", "stopped")
@@ -133,14 +166,18 @@ def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     experiment, law = soft_record()
     unknown = undescribed("scara")
     fixed = law.with_gains(law.gains(2, np.ones(2), np.asarray(law.inertia)))
-    found = didim.identify(unknown, experiment, didim.DIDIM(controller=fixed, decimation=4, estimate_gains=True))
+    found = didim.identify(
+        unknown, experiment, didim.DIDIM(controller=fixed, decimation=4, estimate_gains=True)
+    )
     text = found.summary()
     assert "stages: DIDIM" in text
     assert "exact" in text
     assert "of the loop" in text
     assert "Contraction of DIDIM" in text
     assert set(found.gains) == {"kp1", "kp2", "kv1", "kv2"}
-    np.testing.assert_allclose([found.gains["kp1"][0], found.gains["kp2"][0]], [2.5, 5.0], rtol=0.03)
+    np.testing.assert_allclose(
+        [found.gains["kp1"][0], found.gains["kp2"][0]], [2.5, 5.0], rtol=0.03
+    )
     assert 0 < found.history[-1].contraction < 1
     assert found.history[-1].drag > 0
     assert found.standard is not None
@@ -158,7 +195,11 @@ def test_stiff_loops_contract_and_soft_ones_less():
     ratios = []
     for bandwidth in ((20.0, 100.0), (5.0, 10.0)):
         experiment, truth = scara_record(bandwidth, rate=200.0, noise=0.01, periods=3)
-        found = didim.identify(model(), experiment, didim.DIDIM(controller=truth.controller, decimation=4, gain_update=False))
+        found = didim.identify(
+            model(),
+            experiment,
+            didim.DIDIM(controller=truth.controller, decimation=4, gain_update=False),
+        )
         assert found.status == "converged"
         ratios.append(found.history[-1].contraction)
     assert ratios[0] < 0.2 < ratios[1]
@@ -169,7 +210,9 @@ def test_bias_of_didim_is_told():
     experiment, law = soft_record()
     gains = law.gains(2, np.ones(2), np.asarray(law.inertia))
     wrong = didim.PD(kp=1.05 * gains.kp, kv=gains.kv)
-    found = didim.identify(undescribed("scara"), experiment, didim.DIDIM(controller=wrong, decimation=4, refine=True))
+    found = didim.identify(
+        undescribed("scara"), experiment, didim.DIDIM(controller=wrong, decimation=4, refine=True)
+    )
     assert any("DIDIM alone settles elsewhere" in note for note in found.notes)
 
 
@@ -186,8 +229,12 @@ def test_a_wrong_loop_is_named_when_gains_are_not_looked_for():
 def test_gains_that_the_record_does_not_tell():
     """In a stiff loop with much noise nobody can tell how stiff it is."""
     experiment, truth = scara_record((60.0, 200.0), rate=200.0, noise=4.0, periods=1, share=0.02)
-    fixed = truth.controller.with_gains(truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia)))
-    method = didim.OutputError(controller=fixed, output="torque", decimation=4, estimate_gains=True, scan=False)
+    fixed = truth.controller.with_gains(
+        truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia))
+    )
+    method = didim.OutputError(
+        controller=fixed, output="torque", decimation=4, estimate_gains=True, scan=False
+    )
     found = didim.identify(undescribed("scara"), experiment, method)
     assert found.status == "unexcited"
     assert "does not tell the gains" in found.message
@@ -252,4 +299,6 @@ def test_a_law_of_ones_own_cannot_be_refined():
 
     experiment, _ = soft_record()
     with pytest.raises(didim.InputError, match="OwnLaw"):
-        didim.identify(model(), experiment, didim.DIDIM(controller=didim.OwnLaw(law=own), refine=True))
+        didim.identify(
+            model(), experiment, didim.DIDIM(controller=didim.OwnLaw(law=own), refine=True)
+        )

@@ -12,7 +12,9 @@ from support.virtual import model, scara_record
 
 
 def case():
-    experiment, truth = scara_record((6.28, 30.0), rate=200.0, noise=0.02, encoder=1e-4, period=6.0, periods=2)
+    experiment, truth = scara_record(
+        (6.28, 30.0), rate=200.0, noise=0.02, encoder=1e-4, period=6.0, periods=2
+    )
     law = truth.controller
     return experiment, law.with_gains(law.gains(2, np.ones(2), np.asarray(law.inertia)))
 
@@ -31,7 +33,9 @@ def changed(experiment, change):
 
 
 @pytest.mark.parametrize(
-    "change", [np.degrees, lambda q: q * [1, -1], lambda q: q[:, ::-1]], ids=["degrees", "sign", "swapped columns"]
+    "change",
+    [np.degrees, lambda q: q * [1, -1], lambda q: q[:, ::-1]],
+    ids=["degrees", "sign", "swapped columns"],
 )
 def test_positions_that_go_astray(change):
     experiment, law = case()
@@ -59,7 +63,9 @@ def test_positions_tell_no_gains():
 
 def test_positions_and_a_loop_that_follows_the_parameters():
     experiment, _ = case()
-    found = didim.identify(model(), experiment, output_error(didim.PD(natural_frequency=[6.28, 30.0])))
+    found = didim.identify(
+        model(), experiment, output_error(didim.PD(natural_frequency=[6.28, 30.0]))
+    )
     assert found.status == "unexcited"
     assert "Positions alone" in found.message
 
@@ -67,7 +73,9 @@ def test_positions_and_a_loop_that_follows_the_parameters():
 @pytest.mark.parametrize("settings", [{"estimate_gains": True}, {}])
 def test_both_outputs_with_a_scan_or_a_trial(settings):
     experiment, law = case()
-    found = didim.identify(model(), experiment, output_error(slower(law), output="both", **settings))
+    found = didim.identify(
+        model(), experiment, output_error(slower(law), output="both", **settings)
+    )
     assert found.status == ("converged" if settings else "diverged")
 
 
@@ -80,7 +88,9 @@ def test_no_rows_are_left(output):
 
 def test_no_rows_of_one_joint():
     experiment, law = case()
-    found = didim.identify(model(), experiment, output_error(law, output="both", rest_velocity=[0.0, 1e3]))
+    found = didim.identify(
+        model(), experiment, output_error(law, output="both", rest_velocity=[0.0, 1e3])
+    )
     assert found.status == "unexcited"
     assert found.message.count("joint 2") == 1
 
@@ -99,14 +109,18 @@ def test_stop_on_request_stops():
     experiment, law = case()
     calls = []
     method = didim.DIDIM(controller=slower(law), decimation=5, estimate_gains=True)
-    found = didim.identify(model(), experiment, method, progress=lambda share: (calls.append(share), False)[1])
+    found = didim.identify(
+        model(), experiment, method, progress=lambda share: (calls.append(share), False)[1]
+    )
     assert found.status == "stopped"
     assert "on request" in found.message
     assert len(calls) <= 2
 
 
 def test_gains_a_hundred_times_too_small():
-    """A loop that moves nothing leaves all of the torque, whatever its bandwidth: the scan goes up."""
+    """A loop that moves nothing leaves all of the torque, whatever its bandwidth: the scan goes
+    up.
+    """
     experiment, law = case()
     method = didim.DIDIM(controller=slower(law, 0.01), decimation=5, estimate_gains=True)
     found = didim.identify(model(), experiment, method)
@@ -126,9 +140,13 @@ def test_a_held_reference_has_no_delay():
             didim.DIDIM(controller=sampled, decimation=5, estimate_delay=True),
         )
     with pytest.raises(didim.InputError, match="held reference"):
-        didim.sensitivities(model().base, model().base.nominal, sampled, t=t[:50], q_ref=held, delay=True)
+        didim.sensitivities(
+            model().base, model().base.nominal, sampled, t=t[:50], q_ref=held, delay=True
+        )
     found = didim.identify(
-        model(), replace(experiment, q_ref=held), didim.DIDIM(controller=sampled, decimation=5, estimate_gains=True)
+        model(),
+        replace(experiment, q_ref=held),
+        didim.DIDIM(controller=sampled, decimation=5, estimate_gains=True),
     )
     assert "delay" not in found.gains
 
@@ -138,7 +156,9 @@ def test_an_assumed_inertia_is_no_secret_of_the_exact_stage():
     experiment, _ = case()
     J = didim.largest_inertias(model(), model().nominal)
     assumed = didim.PD(natural_frequency=[6.28, 30.0], inertia=0.5 * J)
-    found = didim.identify(model(), experiment, didim.DIDIM(controller=assumed, decimation=5, refine=True))
+    found = didim.identify(
+        model(), experiment, didim.DIDIM(controller=assumed, decimation=5, refine=True)
+    )
     assert found.status == "converged"
     assert found.residual < 0.01
 
@@ -147,13 +167,18 @@ def test_a_negative_drive_gain():
     experiment, _ = case()
     assumed = didim.PD(natural_frequency=[6.28, 30.0], drive_gain=-1.0)
     with pytest.raises(didim.InputError, match="drive gains"):
-        didim.identify(model(), experiment, didim.DIDIM(controller=assumed, decimation=5, estimate_gains=True))
+        didim.identify(
+            model(), experiment, didim.DIDIM(controller=assumed, decimation=5, estimate_gains=True)
+        )
 
 
 def test_open_loop_warns_of_its_input_and_predicts_from_the_motion():
     experiment, _ = case()
     found = didim.identify(
-        model(), experiment.between(0.0, 2.0), didim.OutputError(controller=None, decimation=5), validation=experiment
+        model(),
+        experiment.between(0.0, 2.0),
+        didim.OutputError(controller=None, decimation=5),
+        validation=experiment,
     )
     assert any("not in sigma" in note for note in found.notes)
     assert found.validation[0].residual < 0.2
@@ -163,13 +188,19 @@ def test_a_long_delay_is_pointed_out():
     rod = model("emps")
     course = didim.Fourier.random(rod.robot, seed=1, period=5.0, periods=2, share=1.0)
     law = {"kp": 30.0, "kv": 243.0, "rate": 200.0, "velocity": "backward_difference"}
-    experiment, _ = didim.virtual_experiment(rod, rod.nominal, didim.PD(delay=1, **law), course, rate=200.0, noise=0.02)
-    found = didim.identify(rod, experiment, didim.DIDIM(controller=didim.PD(**law), decimation=5, estimate_gains=True))
+    experiment, _ = didim.virtual_experiment(
+        rod, rod.nominal, didim.PD(delay=1, **law), course, rate=200.0, noise=0.02
+    )
+    found = didim.identify(
+        rod, experiment, didim.DIDIM(controller=didim.PD(**law), decimation=5, estimate_gains=True)
+    )
     assert any("samples of the loop" in note for note in found.notes)
 
 
 def test_a_law_without_the_velocity_reference_is_named():
-    """Gains imitate the missing term as well as they can and settle; only a fit of the other law tells."""
+    """Gains imitate the missing term as well as they can and settle; only a fit of the other law
+    tells.
+    """
     scara = model()
     course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
     J = didim.largest_inertias(scara, scara.nominal)
@@ -177,6 +208,8 @@ def test_a_law_without_the_velocity_reference_is_named():
     record, _ = didim.virtual_experiment(scara, scara.nominal, true, course, rate=200, noise=0.03)
     for share, status in ((0.0, "diverged"), (1.0, "converged")):
         loop = didim.PD(natural_frequency=[30.0, 30.0], velocity_reference=share, rate=1000)
-        found = didim.identify(scara, record, didim.DIDIM(controller=loop, decimation=4, estimate_gains=True))
+        found = didim.identify(
+            scara, record, didim.DIDIM(controller=loop, decimation=4, estimate_gains=True)
+        )
         assert found.status == status
         assert ("velocity_reference = 1 leaves less" in found.message) == (share == 0.0)

@@ -25,15 +25,21 @@ def test_idim_is_least_squares_on_the_filtered_motion():
     from scipy import signal
 
     experiment, _ = scara_record(noise=0.05, encoder=1e-5)
-    q = signal.sosfiltfilt(signal.butter(4, 0.2, output="sos"), np.asarray(experiment.q), axis=0, padlen=12)
+    q = signal.sosfiltfilt(
+        signal.butter(4, 0.2, output="sos"), np.asarray(experiment.q), axis=0, padlen=12
+    )
     dq = np.gradient(q, 1 / 200, axis=0)
     W = model().base.regressor(q, dq, np.gradient(dq, 1 / 200, axis=0))
-    rows = np.vstack([np.column_stack([signal.decimate(W[:, j, i], 20) for i in range(8)]) for j in range(2)])
+    rows = np.vstack(
+        [np.column_stack([signal.decimate(W[:, j, i], 20) for i in range(8)]) for j in range(2)]
+    )
     y = np.concatenate([signal.decimate(np.asarray(experiment.tau)[:, j], 20) for j in range(2)])
     by_hand = np.linalg.lstsq(rows, y, rcond=None)[0]
     found = didim.identify(model(), experiment, didim.IDIM(weights="ols", trim=(0, 0)))
     assert np.allclose(found.values, by_hand, rtol=1e-7)
-    assert found.residual == pytest.approx(np.linalg.norm(y - rows @ by_hand) / np.linalg.norm(y), rel=1e-7)
+    assert found.residual == pytest.approx(
+        np.linalg.norm(y - rows @ by_hand) / np.linalg.norm(y), rel=1e-7
+    )
     assert found.condition == pytest.approx(np.linalg.cond(rows), rel=1e-7)
 
 
@@ -64,7 +70,11 @@ def test_the_reference_is_no_motion(runs):
 @pytest.mark.parametrize("decimate", ["matlab", "scipy", "fir"])
 def test_every_way_finds_the_robot(weights, decimate):
     experiment, _ = scara_record(rate=1000.0, periods=2, noise=0.02)
-    found = didim.identify(model(), experiment, didim.IDIM(cutoff=100.0, weights=weights, decimate=decimate, trim=(1000, 500)))
+    found = didim.identify(
+        model(),
+        experiment,
+        didim.IDIM(cutoff=100.0, weights=weights, decimate=decimate, trim=(1000, 500)),
+    )
     assert found.status == "converged"
     assert inertia_error(found, model().base.nominal) < 0.01
 
@@ -77,7 +87,10 @@ def test_outliers_spoil_wls_and_not_irls():
         tau[start : start + 40] += [30.0, 2.0]
     spoiled = replace(experiment, tau=tau)
     errors = {
-        w: inertia_error(didim.identify(model(), spoiled, didim.IDIM(weights=w)), model().base.nominal) for w in ("wls", "irls")
+        w: inertia_error(
+            didim.identify(model(), spoiled, didim.IDIM(weights=w)), model().base.nominal
+        )
+        for w in ("wls", "irls")
     }
     assert errors["irls"] < 0.5 * errors["wls"]
 
@@ -102,7 +115,9 @@ def test_a_jittering_log_is_as_good_as_a_regular_one():
     rng = np.random.default_rng(1)
     t = np.asarray(experiment.t)
     keep = np.sort(rng.choice(t.size, t.size // 3, replace=False))
-    log = didim.Experiment(t[keep], truth.motion.tau[keep], experiment.q_ref, q=truth.motion.q[keep], name="log")
+    log = didim.Experiment(
+        t[keep], truth.motion.tau[keep], experiment.q_ref, q=truth.motion.q[keep], name="log"
+    )
     for method in (didim.IDIM(cutoff=40.0, trim=(50, 50)), didim.DIDIM(controller=loop())):
         found = didim.identify(model(), log, method)
         assert inertia_error(found, model().base.nominal) < 0.02
@@ -110,10 +125,15 @@ def test_a_jittering_log_is_as_good_as_a_regular_one():
 
 
 def test_a_record_that_begins_in_motion_loses_its_edges():
-    """A central difference of a noisy end is no acceleration; with trim=(0, 0) one has it all the same."""
+    """A central difference of a noisy end is no acceleration; with trim=(0, 0) one has it all the
+    same.
+    """
     experiment, _ = scara_record(rate=1000.0, periods=3)
     part = experiment.between(3.0, 17.0)
-    noisy = replace(part, q=np.asarray(part.q) + 1e-5 * np.random.default_rng(0).standard_normal(np.shape(part.q)))
+    noisy = replace(
+        part,
+        q=np.asarray(part.q) + 1e-5 * np.random.default_rng(0).standard_normal(np.shape(part.q)),
+    )
     cut, kept = (didim.identify(model(), noisy, didim.IDIM(trim=trim)) for trim in (None, (0, 0)))
     assert cut.residual < 0.5 * kept.residual
     assert cut.rows < kept.rows

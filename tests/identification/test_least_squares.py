@@ -14,7 +14,9 @@ from didim.identification.system import LinearSystem, stack
 TRUE = np.array([3.0, -1.0, 0.5, 20.0])
 
 
-def system(noise=(0.1, 2.0), rows: int = 400, seed: int = 0, scale=1.0, values=TRUE) -> LinearSystem:
+def system(
+    noise=(0.1, 2.0), rows: int = 400, seed: int = 0, scale=1.0, values=TRUE
+) -> LinearSystem:
     """Two joints; the second does not see the first parameter."""
     rng = np.random.default_rng(seed)
     W = rng.standard_normal((2 * rows, 4)) * scale
@@ -32,7 +34,9 @@ def test_ols_is_lstsq_and_its_covariance_that_of_the_textbook():
     expected, residual, *_ = np.linalg.lstsq(s.W, s.y, rcond=None)
     assert np.allclose(found.values, expected, rtol=1e-12)
     covariance = statistics(s, found).covariance
-    assert np.allclose(covariance, residual[0] / (s.y.size - 4) * np.linalg.inv(s.W.T @ s.W), rtol=1e-10)
+    assert np.allclose(
+        covariance, residual[0] / (s.y.size - 4) * np.linalg.inv(s.W.T @ s.W), rtol=1e-10
+    )
 
 
 def test_wls_weighs_each_joint_by_its_own_deviation():
@@ -42,14 +46,24 @@ def test_wls_weighs_each_joint_by_its_own_deviation():
     by_hand = []
     for j, columns in ((0, [0, 1, 2, 3]), (1, [1, 2, 3])):
         W, y = s.W[s.joint == j][:, columns], s.y[s.joint == j]
-        by_hand.append(np.linalg.norm(y - W @ np.linalg.lstsq(W, y, rcond=None)[0]) / np.sqrt(y.size - len(columns)))
+        by_hand.append(
+            np.linalg.norm(y - W @ np.linalg.lstsq(W, y, rcond=None)[0])
+            / np.sqrt(y.size - len(columns))
+        )
     assert np.allclose(deviation, by_hand, rtol=1e-12)
     w = 1 / np.array(by_hand)[s.joint]
-    assert np.allclose(estimate(s, "wls").values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0], rtol=1e-10)
+    assert np.allclose(
+        estimate(s, "wls").values,
+        np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0],
+        rtol=1e-10,
+    )
 
 
 def test_wls_is_more_accurate_than_ols():
-    spread = {name: np.std([estimate(system(seed=k), name).values for k in range(40)], axis=0) for name in ("ols", "wls")}
+    spread = {
+        name: np.std([estimate(system(seed=k), name).values for k in range(40)], axis=0)
+        for name in ("ols", "wls")
+    }
     assert np.all(spread["wls"] < spread["ols"])
     assert np.all(spread["wls"][1:] < 0.2 * spread["ols"][1:])
 
@@ -68,7 +82,9 @@ def test_units_do_not_matter():
     scale = np.array([1e-6, 1.0, 1e3, 1e6])
     plain, scaled = system(), system(scale=scale, values=TRUE / scale)
     for name in ("ols", "wls", "irls"):
-        assert np.allclose(estimate(scaled, name).values * scale, estimate(plain, name).values, rtol=1e-6)
+        assert np.allclose(
+            estimate(scaled, name).values * scale, estimate(plain, name).values, rtol=1e-6
+        )
 
 
 def test_dependent_columns_are_found_and_named():
@@ -90,7 +106,9 @@ def test_a_column_of_zeros_is_found():
     s = system()
     W = s.W.copy()
     W[:, 2] = 0.0
-    found = estimate(LinearSystem(W, s.y, s.joint, s.series, s.index, s.names, s.n, s.correlation), "wls")
+    found = estimate(
+        LinearSystem(W, s.y, s.joint, s.series, s.index, s.names, s.n, s.correlation), "wls"
+    )
     assert found.confounded.tolist() == [False, False, True, False]
     assert found.values[2] == 0.0
 
@@ -106,7 +124,9 @@ def test_experiments_stack_joint_by_joint():
     both = stack([one, LinearSystem(**{**vars(two), "series": two.series + 1})])
     assert np.all(np.diff(both.joint) >= 0)
     assert both.y.size == one.y.size + two.y.size
-    expected = np.linalg.lstsq(np.vstack([one.W, two.W]), np.concatenate([one.y, two.y]), rcond=None)[0]
+    expected = np.linalg.lstsq(
+        np.vstack([one.W, two.W]), np.concatenate([one.y, two.y]), rcond=None
+    )[0]
     assert np.allclose(estimate(both, "ols").values, expected)
 
 
@@ -126,7 +146,9 @@ def test_essential_parameters_do_not_lose_a_significant_one():
 def test_weights_scale_the_solution_rows():
     s = system()
     w = np.random.default_rng(0).uniform(0.5, 2.0, s.y.size)
-    assert np.allclose(solve(s, w).values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0])
+    assert np.allclose(
+        solve(s, w).values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0]
+    )
 
 
 def test_a_joint_with_few_equations_does_not_rule():
@@ -134,7 +156,9 @@ def test_a_joint_with_few_equations_does_not_rule():
     rng = np.random.default_rng(0)
     W, joint = rng.standard_normal((130, 30)), np.repeat([0, 1], [25, 105])
     y = W @ np.ones(30) + 0.1 * rng.standard_normal(130)
-    few = LinearSystem(W, y, joint, 0 * joint, np.arange(130), tuple(map(str, range(30))), 2, np.ones(1))
+    few = LinearSystem(
+        W, y, joint, 0 * joint, np.arange(130), tuple(map(str, range(30))), 2, np.ones(1)
+    )
     assert np.all(joint_deviations(few) > 0.03)
 
 
@@ -161,7 +185,16 @@ def test_bounded_friction_respects_what_cannot_be_told_apart():
     W[:, 3] = W[:, 0] * (1 + 1e-11 * rng.standard_normal(400))
     y = W @ np.array([1.0, -1.0, 1, 1, 1, 1, 1, 1]) + 0.1 * rng.standard_normal(400)
     joint = np.repeat([0, 1], 200)
-    s = LinearSystem(W, y, joint, 0 * joint, np.tile(np.arange(200), 2), model().base.parameter_names, 2, np.ones(1))
+    s = LinearSystem(
+        W,
+        y,
+        joint,
+        0 * joint,
+        np.tile(np.arange(200), 2),
+        model().base.parameter_names,
+        2,
+        np.ones(1),
+    )
     values, held = with_positive_friction(model().base, s, estimate(s, "ols"))
     assert "Fv1" in held
     assert np.abs(values).max() < 10

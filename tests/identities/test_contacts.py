@@ -24,27 +24,50 @@ def test_contacts_are_joints_then_couplings(tx40):
 
 
 def test_parameters_are_in_khalils_order(tx40):
-    """Eq. 3, with the offset last; couplings follow all joints; asymmetric friction takes the place of the symmetric one.
+    """Eq. 3, with the offset last; couplings follow all joints; asymmetric friction takes the place
+    of the symmetric one.
 
     Tests (3).
     """
-    first = ["XX1", "XY1", "XZ1", "YY1", "YZ1", "ZZ1", "MX1", "MY1", "MZ1", "M1", "Ia1", "Fv1", "Fc1", "off1"]
+    first = [
+        "XX1",
+        "XY1",
+        "XZ1",
+        "YY1",
+        "YZ1",
+        "ZZ1",
+        "MX1",
+        "MY1",
+        "MZ1",
+        "M1",
+        "Ia1",
+        "Fv1",
+        "Fc1",
+        "off1",
+    ]
     assert list(tx40.parameter_names[:14]) == first
     assert tx40.parameter_names[14] == "XX2"
     assert tx40.parameter_names[-4:] == ("off6", "Iam6", "Fvm6", "Fcm6")
-    asymmetric = didim.DynamicModel(didim.load_robot("emps"), ["asymmetric_coulomb", "asymmetric_viscous", "rotor"])
+    asymmetric = didim.DynamicModel(
+        didim.load_robot("emps"), ["asymmetric_coulomb", "asymmetric_viscous", "rotor"]
+    )
     assert asymmetric.parameter_names[10:] == ("Ia1", "Fvp1", "Fvn1", "Fcp1", "Fcn1")
 
 
 def test_a_coupling_may_not_take_the_name_of_a_joint_contact():
-    joints = tuple(didim.Joint(name, "revolute", j - 1, effects={"asymmetric_coulomb"}) for j, name in enumerate("ab"))
+    joints = tuple(
+        didim.Joint(name, "revolute", j - 1, effects={"asymmetric_coulomb"})
+        for j, name in enumerate("ab")
+    )
     coupling = didim.Coupling("1", {0: 1.0, 1: 1.0}, frozenset({"coulomb"}))
     with pytest.raises(didim.InputError, match="Two contacts are called 'Fc1'"):
         didim.DynamicModel(didim.Robot("x", joints, couplings=(coupling,)))
 
 
 def test_the_wrist_coupling_has_the_columns_of_the_record(tx40):
-    """Joint 5 sees [ddq6, dq6, sign(dq5 + dq6)], joint 6 [ddq5, dq5, sign(dq5 + dq6)], the others nothing."""
+    """Joint 5 sees [ddq6, dq6, sign(dq5 + dq6)], joint 6 [ddq5, dq5, sign(dq5 + dq6)], the others
+    nothing.
+    """
     q, dq, ddq = np.random.default_rng(3).standard_normal((3, 30, 6))
     W = tx40.regressor(q, dq, ddq)
     turning = np.sign(dq[:, 4] + dq[:, 5])
@@ -71,7 +94,9 @@ def test_slip_replaces_the_sign_of_the_velocity(tx40):
 
 
 def test_asymmetric_friction_by_hand():
-    model = didim.DynamicModel(didim.load_robot("emps"), ["asymmetric_viscous", "asymmetric_coulomb"])
+    model = didim.DynamicModel(
+        didim.load_robot("emps"), ["asymmetric_viscous", "asymmetric_coulomb"]
+    )
     dq, slip = np.array([0.2, -0.3, 0.0, 0.0]), np.array([1.0, -1.0, 0.4, -0.4])
     zero = np.zeros(4)
     phi = np.zeros(len(model.parameter_names))
@@ -82,4 +107,6 @@ def test_asymmetric_friction_by_hand():
     assert np.allclose(model.inverse_dynamics(zero, dq, zero, phi, slip)[:, 0], expected)
     assert np.allclose(model.regressor(zero, dq, zero, slip)[:, 0] @ phi, expected)
     tau = np.array([1.0, 2.0, 3.0, 4.0])
-    assert np.allclose(model.direct_dynamics(zero, dq, tau, phi, slip)[:, 0], (tau - expected) / 5.0)
+    assert np.allclose(
+        model.direct_dynamics(zero, dq, tau, phi, slip)[:, 0], (tau - expected) / 5.0
+    )

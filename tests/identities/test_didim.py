@@ -14,12 +14,20 @@ from support.virtual import loop, model, scara_record
 
 
 @pytest.mark.parametrize("initial", ["identity", "unit"])
-@pytest.mark.parametrize(("share", "period", "sticks"), [(1.0, 7.3, 0.01), (0.6, 13.7, 0.02)], ids=["sliding", "sticking"])
+@pytest.mark.parametrize(
+    ("share", "period", "sticks"),
+    [(1.0, 7.3, 0.01), (0.6, 13.7, 0.02)],
+    ids=["sliding", "sticking"],
+)
 def test_noise_free_didim_returns_the_truth(initial, share, period, sticks):
     """Tests (35), (42)."""
     experiment, truth = scara_record((20.0, 100.0), share=share, period=period)
     assert (truth.motion.stuck.mean() > 0.01) == (sticks > 0.01)
-    found = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop((20.0, 100.0)), initial=initial))
+    found = didim.identify(
+        model(),
+        replace(experiment, q=None),
+        didim.DIDIM(controller=loop((20.0, 100.0)), initial=initial),
+    )
     assert found.status == "converged"
     assert np.abs(found.values / model().base.nominal - 1).max() < 1e-6
     assert found.residual < 1e-8
@@ -27,7 +35,9 @@ def test_noise_free_didim_returns_the_truth(initial, share, period, sticks):
 
 def test_sampled_laws_too():
     experiment, _ = scara_record((20.0, 50.0), law_rate=200.0)
-    found = didim.identify(model(), replace(experiment, q=None), didim.DIDIM(controller=loop(rate=200.0)))
+    found = didim.identify(
+        model(), replace(experiment, q=None), didim.DIDIM(controller=loop(rate=200.0))
+    )
     assert np.abs(found.values / model().base.nominal - 1).max() < 1e-6
 
 
@@ -54,7 +64,8 @@ def test_a_prismatic_joint_starts_with_a_mass():
 
 
 def test_the_first_step_is_least_squares_on_the_first_simulation():
-    """One step by hand: simulate with chi^0 and gains retuned for it, build W, solve; no guard acts here.
+    """One step by hand: simulate with chi^0 and gains retuned for it, build W, solve; no guard acts
+    here.
 
     Tests (37), (41), (44)-(48).
     """
@@ -67,10 +78,14 @@ def test_the_first_step_is_least_squares_on_the_first_simulation():
     cut = np.asarray(experiment.t) >= 2.0
     stacked, y = W[cut].transpose(1, 0, 2).reshape(-1, 8), np.asarray(experiment.tau)[cut].T.ravel()
     by_hand = np.linalg.lstsq(stacked, y, rcond=None)[0]
-    settings = didim.DIDIM(controller=controller, decimation=1, weights="ols", transient=2.0, max_iterations=1)
+    settings = didim.DIDIM(
+        controller=controller, decimation=1, weights="ols", transient=2.0, max_iterations=1
+    )
     found = didim.identify(scara, experiment, settings)
     assert np.allclose(found.history[1].parameters, by_hand, rtol=1e-9)
-    assert found.history[0].residual == pytest.approx(np.linalg.norm(y - stacked @ chi0) / np.linalg.norm(y))
+    assert found.history[0].residual == pytest.approx(
+        np.linalg.norm(y - stacked @ chi0) / np.linalg.norm(y)
+    )
 
 
 def test_gains_follow_the_parameters():
@@ -91,15 +106,21 @@ def test_gains_that_are_given_stay():
     experiment, truth = scara_record()
     fixed = truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia))
     controller = didim.PD(kp=fixed.kp, kv=fixed.kv)
-    found = didim.identify(model(), experiment, didim.DIDIM(controller=controller, initial="nominal"))
+    found = didim.identify(
+        model(), experiment, didim.DIDIM(controller=controller, initial="nominal")
+    )
     assert np.array_equal(found.history[0].gains["kv"], found.history[-1].gains["kv"])
     assert np.abs(found.values / model().base.nominal - 1).max() < 1e-6
 
 
 def test_the_transient_is_ten_over_the_slowest_pole():
-    """Two joints, far apart: for the PD with little friction the slowest pole is that of the slow joint."""
+    """Two joints, far apart: for the PD with little friction the slowest pole is that of the slow
+    joint.
+    """
     scara = model()
-    controller = didim.PD(natural_frequency=[5.0, 100.0], inertia=didim.largest_inertias(scara, scara.nominal))
+    controller = didim.PD(
+        natural_frequency=[5.0, 100.0], inertia=didim.largest_inertias(scara, scara.nominal)
+    )
     cut = transient_of(scara, scara.nominal, controller, np.zeros((10, 2)))
     poles = didim.linearise(scara, scara.nominal, controller, np.zeros(2)).eigenvalues
     assert cut == pytest.approx(10 / np.abs(poles.real).min())
@@ -107,7 +128,8 @@ def test_the_transient_is_ten_over_the_slowest_pole():
 
 
 def test_both_stopping_tests_count():
-    """On a noisy record, a tighter tolerance on the error or on the parameters takes more steps; each ends converged.
+    """On a noisy record, a tighter tolerance on the error or on the parameters takes more steps;
+    each ends converged.
 
     Tests (34).
     """
@@ -116,7 +138,11 @@ def test_both_stopping_tests_count():
     for residual, parameters in ((0.5, 0.5), (1e-9, 0.5), (0.5, 1e-7)):
         tolerances = {"tol_residual": residual, "tol_parameters": parameters}
         method = didim.DIDIM(
-            controller=loop((10.0, 25.0)), accelerate=False, exact_interval=False, max_iterations=50, **tolerances
+            controller=loop((10.0, 25.0)),
+            accelerate=False,
+            exact_interval=False,
+            max_iterations=50,
+            **tolerances,
         )
         found = didim.identify(model(), experiment, method)
         assert found.status == "converged"
@@ -127,7 +153,9 @@ def test_both_stopping_tests_count():
 def test_acceleration_changes_the_way_not_the_end():
     experiment, _ = scara_record((6.28, 62.8))
     ends = [
-        didim.identify(model(), experiment, didim.DIDIM(controller=loop((6.28, 62.8)), accelerate=accelerate))
+        didim.identify(
+            model(), experiment, didim.DIDIM(controller=loop((6.28, 62.8)), accelerate=accelerate)
+        )
         for accelerate in (True, False)
     ]
     assert ends[0].iterations < ends[1].iterations

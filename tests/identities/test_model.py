@@ -13,7 +13,8 @@ from didim.robot.effects import STEMS
 from didim.robot.inertia import seen_from
 from support.energy import energy
 
-# Angles and lengths are zero or clearly not: what lies between counts as rounding of a file, see tests/analytic.
+# Angles and lengths are zero or clearly not: what lies between counts as rounding of a file, see
+# tests/analytic.
 ANGLES = st.sampled_from([0.0, np.pi / 2, -np.pi / 2, np.pi, *np.linspace(-1.5, 1.4, 30)])
 LENGTHS = st.one_of(st.just(0.0), st.floats(1e-3, 0.5), st.floats(-0.5, -1e-3))
 EFFECT_SETS = [
@@ -29,7 +30,9 @@ def robots(draw) -> didim.Robot:
     n = draw(st.integers(1, 6))
     joints = []
     for j in range(n):
-        rotation, translation = placement(*(draw(s) for s in (ANGLES, LENGTHS, ANGLES, LENGTHS, ANGLES, LENGTHS)))
+        rotation, translation = placement(
+            *(draw(s) for s in (ANGLES, LENGTHS, ANGLES, LENGTHS, ANGLES, LENGTHS))
+        )
         joints.append(
             didim.Joint(
                 f"joint{j}",
@@ -44,7 +47,12 @@ def robots(draw) -> didim.Robot:
     if n > 1 and draw(st.booleans()):
         weights = {0: 1.0, n - 1: draw(st.sampled_from([1.0, -2.0]))}
         couplings = (didim.Coupling("m", weights),)
-    return didim.Robot("drawn", tuple(joints), np.array(draw(st.sampled_from([(0, 0, -9.81), (3, -4, 1)])), float), couplings)
+    return didim.Robot(
+        "drawn",
+        tuple(joints),
+        np.array(draw(st.sampled_from([(0, 0, -9.81), (3, -4, 1)])), float),
+        couplings,
+    )
 
 
 @st.composite
@@ -66,7 +74,9 @@ def same(a, b) -> bool:
 def test_regressor_times_phi_is_inverse_dynamics(case):
     """Tests (2)."""
     model, q, dq, ddq, slip, phi = case
-    assert same(model.regressor(q, dq, ddq, slip) @ phi, model.inverse_dynamics(q, dq, ddq, phi, slip))
+    assert same(
+        model.regressor(q, dq, ddq, slip) @ phi, model.inverse_dynamics(q, dq, ddq, phi, slip)
+    )
 
 
 @settings(deadline=None, max_examples=150)
@@ -90,13 +100,16 @@ def test_inertia_matrix_is_the_part_of_the_torque_that_is_linear_in_ddq(case):
     still = model.inverse_dynamics(q, dq, 0 * ddq, phi, slip)
     M = model.inertia_matrix(q, phi)
     assert same(M, M.transpose(0, 2, 1))
-    assert same(np.einsum("kij,kj->ki", M, ddq), model.inverse_dynamics(q, dq, ddq, phi, slip) - still)
+    assert same(
+        np.einsum("kij,kj->ki", M, ddq), model.inverse_dynamics(q, dq, ddq, phi, slip) - still
+    )
 
 
 @settings(deadline=None, max_examples=50)
 @given(models_in_motion())
 def test_each_joint_is_a_double_integrator_with_a_perturbation(case):
-    """tau_j = M_jj ddq_j - p_j, where -p_j is what the other joints' accelerations and N(q, dq) add.
+    """tau_j = M_jj ddq_j - p_j, where -p_j is what the other joints' accelerations and N(q, dq)
+    add.
 
     Tests (49), (50).
     """
@@ -114,7 +127,9 @@ def test_each_joint_is_a_double_integrator_with_a_perturbation(case):
 
 
 def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.ndarray:
-    """Parameters of bodies that can exist, with positive friction and rotors that need nothing of their coupling."""
+    """Parameters of bodies that can exist, with positive friction and rotors that need nothing of
+    their coupling.
+    """
     phi = rng.uniform(0.1, 1.0, len(model.parameter_names))
     for columns in model.layout.link:
         mass, size = rng.uniform(0.5, 3.0), rng.uniform(0.05, 0.2, 3)
@@ -146,14 +161,20 @@ def test_direct_dynamics_inverts_inverse_dynamics(case, seed):
 @settings(deadline=None, max_examples=60)
 @given(robots(), st.integers(0, 2**32 - 1))
 def test_energy_balance(robot, seed):
-    """Along a smooth motion, the work of the joints less what friction takes is the gain of kinetic and potential energy."""
+    """Along a smooth motion, the work of the joints less what friction takes is the gain of kinetic
+    and potential energy.
+    """
     model = didim.DynamicModel(robot)
     rng = np.random.default_rng(seed)
     phi = rng.standard_normal(len(model.parameter_names))
     amplitude, phase = rng.uniform(-1, 1, (2, robot.n))
     nodes, weights = np.polynomial.legendre.leggauss(24)
     t = (0.5 * (nodes + 1))[:, None]
-    q, dq, ddq = amplitude * np.sin(t + phase), amplitude * np.cos(t + phase), -amplitude * np.sin(t + phase)
+    q, dq, ddq = (
+        amplitude * np.sin(t + phase),
+        amplitude * np.cos(t + phase),
+        -amplitude * np.sin(t + phase),
+    )
     tau = model.inverse_dynamics(q, dq, ddq, phi)
     lossless = phi.copy()
     friction = {stem for stems in STEMS.values() for stem in stems} - {"Ia"}
@@ -170,7 +191,9 @@ def test_energy_balance(robot, seed):
 @settings(max_examples=25, deadline=None)
 @given(robots(), st.integers(0, 2**32 - 1))
 def test_derivatives_are_those_of_the_torque(robot, seed):
-    """By central differences, friction of every kind and prismatic joints included; Coulomb torques stay as they are."""
+    """By central differences, friction of every kind and prismatic joints included; Coulomb torques
+    stay as they are.
+    """
     model = didim.DynamicModel(robot)
     random = np.random.default_rng(seed)
     n, phi = robot.n, random.uniform(-1, 1, len(model.parameter_names))
@@ -180,7 +203,11 @@ def test_derivatives_are_those_of_the_torque(robot, seed):
     by_q, by_dq = model.derivatives(q, dq, ddq, phi)
     for k in range(n):
         step = 1e-6 * np.eye(n)[k]
-        forward, backward = (model.inverse_dynamics(q + s * step, dq, ddq, phi, slip) for s in (1, -1))
+        forward, backward = (
+            model.inverse_dynamics(q + s * step, dq, ddq, phi, slip) for s in (1, -1)
+        )
         np.testing.assert_allclose(by_q[:, :, k], (forward - backward) / 2e-6, atol=1e-6)
-        forward, backward = (model.inverse_dynamics(q, dq + s * step, ddq, phi, slip) for s in (1, -1))
+        forward, backward = (
+            model.inverse_dynamics(q, dq + s * step, ddq, phi, slip) for s in (1, -1)
+        )
         np.testing.assert_allclose(by_dq[:, :, k], (forward - backward) / 2e-6, atol=1e-6)

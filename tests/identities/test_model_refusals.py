@@ -41,7 +41,10 @@ def test_states(model, q, dq, ddq, message):
 
 
 def test_parameters(model):
-    with pytest.raises(didim.InputError, match=r"phi must hold 25 values \(XX1, XY1, XZ1, ...\), found shape \(8,\)"):
+    with pytest.raises(
+        didim.InputError,
+        match=r"phi must hold 25 values \(XX1, XY1, XZ1, ...\), found shape \(8,\)",
+    ):
         model.inverse_dynamics(X, X, X, model.base.nominal)
     phi = model.nominal
     phi[3] = np.nan

@@ -1,4 +1,6 @@
-"""Random trees of 1 to 8 joints against Pinocchio, on standard parameters and on the lifted base vector, to 1e-10."""
+"""Random trees of 1 to 8 joints against Pinocchio, on standard parameters and on the lifted base
+vector, to 1e-10.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,24 @@ def test_torque(case):
     """Tests (1)."""
     robot, peer, q, dq, ddq = case
     model = didim.DynamicModel(robot)
-    friction = model.nominal[[model.parameter_names.index(f"{stem}{j + 1}") for stem in ("Fv", "Fc") for j in range(robot.n)]]
+    friction = model.nominal[
+        [
+            model.parameter_names.index(f"{stem}{j + 1}")
+            for stem in ("Fv", "Fc")
+            for j in range(robot.n)
+        ]
+    ]
     Fv, Fc = friction.reshape(2, robot.n)
-    expected = np.array([peer.torque(*row) for row in zip(q, dq, ddq, strict=True)]) + Fv * dq + Fc * np.sign(dq)
+    expected = (
+        np.array([peer.torque(*row) for row in zip(q, dq, ddq, strict=True)])
+        + Fv * dq
+        + Fc * np.sign(dq)
+    )
     assert relative(model.inverse_dynamics(q, dq, ddq, model.nominal), expected) < 1e-10
     base = model.base
-    assert relative(base.inverse_dynamics(q, dq, ddq, base.matrix @ model.nominal), expected) < 1e-10
+    assert (
+        relative(base.inverse_dynamics(q, dq, ddq, base.matrix @ model.nominal), expected) < 1e-10
+    )
 
 
 def test_inertia_matrix(case):
@@ -56,7 +70,12 @@ def test_derivatives(case):
     """Tests (39)."""
     robot, peer, q, dq, ddq = case
     model = didim.DynamicModel(robot, [])
-    expected = [np.array(part) for part in zip(*(peer.derivatives(*row) for row in zip(q, dq, ddq, strict=True)), strict=True)]
+    expected = [
+        np.array(part)
+        for part in zip(
+            *(peer.derivatives(*row) for row in zip(q, dq, ddq, strict=True)), strict=True
+        )
+    ]
     for own in (model, model.base):
         for found, right in zip(own.derivatives(q, dq, ddq, own.nominal), expected, strict=True):
             assert np.abs(found - right).max() < 1e-10 * max(np.abs(right).max(), 1.0)

@@ -14,7 +14,12 @@ from support.records import DATA, record
 GAIN = 35.15065188248547
 PUBLISHED = {
     ("viscous", "coulomb", "offset"): (
-        {"M1": (95.1089, 0.1085), "Fv1": (203.5034, 1.1460), "Fc1": (20.3935, 0.1012), "off1": (-3.1648, 0.0444)},
+        {
+            "M1": (95.1089, 0.1085),
+            "Fv1": (203.5034, 1.1460),
+            "Fc1": (20.3935, 0.1012),
+            "off1": (-3.1648, 0.0444),
+        },
         0.040834,
         25.9883,
     ),
@@ -59,7 +64,9 @@ def test_didim_finds_the_mass_without_the_position(experiment, mass):
     from dataclasses import replace
 
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous", "coulomb", "offset"])
-    loop = didim.PD(kp=160.18, kv=243.45, drive_gain=GAIN, rate=1000, saturation=10, velocity="mean_difference")
+    loop = didim.PD(
+        kp=160.18, kv=243.45, drive_gain=GAIN, rate=1000, saturation=10, velocity="mean_difference"
+    )
     method = didim.DIDIM(controller=loop, decimation=10, initial=[mass, 0.0, 0.0, 0.0])
     found = didim.identify(model, replace(experiment, q=None), method)
     assert found.status == "converged"
@@ -70,7 +77,13 @@ def test_didim_finds_the_mass_without_the_position(experiment, mass):
 
 def test_wrong_gains_are_noticed(experiment):
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous", "coulomb", "offset"])
-    loop = didim.PD(kp=80.09, kv=121.7, drive_gain=GAIN, rate=1000, saturation=10, velocity="mean_difference")
-    found = didim.identify(model, experiment, didim.DIDIM(controller=loop, decimation=10, initial=[50.0, 0.0, 0.0, 0.0]))
+    loop = didim.PD(
+        kp=80.09, kv=121.7, drive_gain=GAIN, rate=1000, saturation=10, velocity="mean_difference"
+    )
+    found = didim.identify(
+        model,
+        experiment,
+        didim.DIDIM(controller=loop, decimation=10, initial=[50.0, 0.0, 0.0, 0.0]),
+    )
     assert found.status == "diverged"
     assert "2 times the assumed bandwidth" in found.message

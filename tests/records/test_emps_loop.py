@@ -1,4 +1,6 @@
-"""The EMPS law at the published parameters, fed the recorded reference, gives the recorded force."""
+"""The EMPS law at the published parameters, fed the recorded reference, gives the recorded
+force.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,19 @@ def relative(found, expected) -> float:
 
 @pytest.fixture(scope="module")
 def emps():
-    data = {key: np.ravel(value) for key, value in loadmat(record("emps", "DATA_EMPS.mat")).items() if not key.startswith("_")}
+    data = {
+        key: np.ravel(value)
+        for key, value in loadmat(record("emps", "DATA_EMPS.mat")).items()
+        if not key.startswith("_")
+    }
     model = didim.DynamicModel(didim.load_robot("emps")).base
     loop = didim.PD(
-        kp=160.18, kv=243.45, drive_gain=float(data["gtau"][0]), rate=1000, saturation=10, velocity="mean_difference"
+        kp=160.18,
+        kv=243.45,
+        drive_gain=float(data["gtau"][0]),
+        rate=1000,
+        saturation=10,
+        velocity="mean_difference",
     )
     return data, model, loop
 
@@ -35,7 +46,9 @@ def test_from_the_reference(emps):
 def test_the_whole_record_from_the_reference_alone(emps):
     """The record begins in motion; a loop that has been tracking starts behind the reference."""
     data, model, loop = emps
-    motion = didim.simulate(model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial="tracking")
+    motion = didim.simulate(
+        model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial="tracking"
+    )
     assert relative(motion.tau[:, 0], data["gtau"][0] * data["vir"]) < 0.055
     assert relative(motion.q[:, 0], data["qm"]) < 2e-5
 
@@ -44,6 +57,8 @@ def test_from_the_measured_state_the_whole_record(emps):
     """Started where the machine was, the first samples agree too."""
     data, model, loop = emps
     speed = (data["qm"][1] - data["qm"][0]) * 1000
-    motion = didim.simulate(model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial=(data["qm"][0], speed))
+    motion = didim.simulate(
+        model, model.nominal, loop, t=data["t"], q_ref=data["qg"], initial=(data["qm"][0], speed)
+    )
     assert relative(motion.tau[:, 0], data["gtau"][0] * data["vir"]) < 0.055
     assert relative(motion.q[:, 0], data["qm"]) < 2e-5

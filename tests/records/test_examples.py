@@ -1,4 +1,6 @@
-"""The three measured machines, each from its study file and nothing else: what is published, and what a check finds."""
+"""The three measured machines, each from its study file and nothing else: what is published, and
+what a check finds.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_emps_by_didim_from_its_torque(mass):
 
 def test_emps_without_positions():
     blind = run("emps", 'experiment.0.columns={ t = "t", q_ref = "qg", control = "vir" }')
-    np.testing.assert_allclose(blind.values, run("emps", "didim.initial=[50.0, 0.0, 0.0, 0.0]").values, rtol=1e-9)
+    np.testing.assert_allclose(
+        blind.values, run("emps", "didim.initial=[50.0, 0.0, 0.0, 0.0]").values, rtol=1e-9
+    )
 
 
 def test_check_finds_what_is_known_of_the_emps():
@@ -74,13 +78,17 @@ def test_double_pendulum_is_resampled_and_aligned():
 
 
 def test_double_pendulum_by_idim():
-    np.testing.assert_array_less(run("double_pendulum", "method=idim", WHOLE).residual_by_joint, [0.06, 0.12])
+    np.testing.assert_array_less(
+        run("double_pendulum", "method=idim", WHOLE).residual_by_joint, [0.06, 0.12]
+    )
 
 
 def test_double_pendulum_by_didim_predicts_what_it_did_not_see():
     found = run("double_pendulum")
     assert found.status == "converged"
-    inertia = found.model.inertia_matrix(np.random.default_rng(0).uniform(-3, 3, (100, 2)), found.parameters)
+    inertia = found.model.inertia_matrix(
+        np.random.default_rng(0).uniform(-3, 3, (100, 2)), found.parameters
+    )
     assert np.linalg.eigvalsh(inertia).min() > 0
     assert found.validation[0].experiment == "last 30 s"
     np.testing.assert_array_less(found.validation[0].residual_by_joint, [0.08, 0.16])
@@ -137,5 +145,7 @@ def test_check_finds_what_is_known_of_the_tx40():
     assert by_name["loop"].level == "warn"
     assert "assumed" in by_name["loop"].found
     assert "rest_velocity leaves these equations out" in by_name["rest"].found
-    assert {each.check: each.level for each in load("tx40", "idim={ cutoff = 100.0 }").check()}["rest"] == "warn"
+    assert {each.check: each.level for each in load("tx40", "idim={ cutoff = 100.0 }").check()}[
+        "rest"
+    ] == "warn"
     assert "fail" not in {each.level for each in found}

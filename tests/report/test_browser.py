@@ -12,18 +12,29 @@ import pytest
 from didim.cli import main
 from support.reported import found, hostile
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install '.[test]'"
+)
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: on Debian, apt install chromium")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium on this machine: on Debian, apt install chromium"
+)
 
-QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update"
+)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=[*QUIET.split(), "--disable-sync"])
+        opened = driver.chromium.launch(
+            executable_path=CHROMIUM, args=[*QUIET.split(), "--disable-sync"]
+        )
         yield opened
         opened.close()
 
@@ -31,7 +42,10 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    assert main(["demo", "--report", str(folder / "demo.html"), "--picture", str(folder / "demo.png")]) == 0
+    assert (
+        main(["demo", "--report", str(folder / "demo.html"), "--picture", str(folder / "demo.png")])
+        == 0
+    )
     return folder / "demo.html"
 
 
@@ -125,7 +139,12 @@ def test_no_page_is_wider_than_the_screen(opened, demo, width):
     page = opened(demo, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if width >= 390:
-        assert page.evaluate("(w => w.scrollWidth - w.clientWidth)(document.querySelector('#parameters .wide'))") <= 0
+        assert (
+            page.evaluate(
+                "(w => w.scrollWidth - w.clientWidth)(document.querySelector('#parameters .wide'))"
+            )
+            <= 0
+        )
 
 
 CONTRAST = """
@@ -136,11 +155,13 @@ CONTRAST = """
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = (e) => {
-    while (e && /rgba\\(.*, 0\\)|transparent/.test(getComputedStyle(e).backgroundColor)) e = e.parentElement;
+    const clear = (e) => /rgba\\(.*, 0\\)|transparent/.test(getComputedStyle(e).backgroundColor);
+    while (e && clear(e)) e = e.parentElement;
     return getComputedStyle(e || document.body).backgroundColor;
   };
   const low = [];
-  for (const e of document.querySelectorAll("p, li, td, th, h1, h2, h3, a, dd, dt, figcaption, button, .level, .sign")) {
+  const shown = "p, li, td, th, h1, h2, h3, a, dd, dt, figcaption, button, .level, .sign";
+  for (const e of document.querySelectorAll(shown)) {
     const a = light(getComputedStyle(e).color), b = light(ground(e));
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) low.push(`${e.tagName} ${e.className} ${ratio.toFixed(2)}`);
@@ -164,7 +185,10 @@ def test_text_can_be_read_in_light_and_dark(opened, demo, tmp_path, scheme):
 def test_print_is_light_and_has_no_buttons(opened, demo):
     page = opened(demo, color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
     assert not page.query_selector(".tools").is_visible()
     assert page.query_selector(".plot svg").is_visible()
 

@@ -7,7 +7,15 @@ import base64
 import numpy as np
 import pytest
 
-from didim.report.curves import autocorrelation, correlation, histogram, normalised_residuals, settled, strongest, torque_curves
+from didim.report.curves import (
+    autocorrelation,
+    correlation,
+    histogram,
+    normalised_residuals,
+    settled,
+    strongest,
+    torque_curves,
+)
 from didim.report.figures import packed, thinned
 from didim.results.prediction import ComparedRows
 from support.reported import found
@@ -16,7 +24,11 @@ from support.reported import found
 def rows(left: np.ndarray, used: np.ndarray | None = None) -> ComparedRows:
     left = left.reshape(-1, 1)
     return ComparedRows(
-        0.1, left, np.zeros_like(left), np.ones(left.shape, bool) if used is None else used.reshape(-1, 1), left
+        0.1,
+        left,
+        np.zeros_like(left),
+        np.ones(left.shape, bool) if used is None else used.reshape(-1, 1),
+        left,
     )
 
 
@@ -44,13 +56,17 @@ def test_histogram_is_a_density_and_keeps_what_lies_beyond():
     drawn = histogram(np.random.default_rng(0).standard_normal(200_000))
     assert np.sum(drawn.density) * drawn.width == pytest.approx(1.0)
     inner = np.abs(drawn.middles) < 4
-    np.testing.assert_allclose(drawn.density[inner], np.interp(drawn.middles, drawn.fine, drawn.normal)[inner], atol=0.01)
+    np.testing.assert_allclose(
+        drawn.density[inner], np.interp(drawn.middles, drawn.fine, drawn.normal)[inner], atol=0.01
+    )
     assert histogram(np.array([0.0, 99.0])).density[-1] > 0
     assert histogram(np.array([])).density.sum() == 0
 
 
 def test_normalised_residuals_have_unit_size():
-    left = normalised_residuals([rows(np.array([3.0, -4.0])), rows(np.array([12.0]), np.array([False]))], 0)
+    left = normalised_residuals(
+        [rows(np.array([3.0, -4.0])), rows(np.array([12.0]), np.array([False]))], 0
+    )
     assert np.sqrt(np.mean(left**2)) == pytest.approx(1.0)
     assert left.size == 2
 

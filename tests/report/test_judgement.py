@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import didim
+from didim.results.formatting import parameter_units
 from didim.results.judgement import judge, weak_parameters
-from didim.results.words import parameter_units
 from support.reported import found
 from support.virtual import model, scara_record
 
@@ -41,7 +41,12 @@ def test_without_convergence_nothing_may_be_used():
 
 @pytest.mark.parametrize(
     ("total", "by_joint", "level"),
-    [(0.09, (0.09, 0.2), "yes"), (0.09, (0.09, 0.3), "care"), (0.2, (0.2, 0.2), "care"), (0.3, (0.3, 0.3), "no")],
+    [
+        (0.09, (0.09, 0.2), "yes"),
+        (0.09, (0.09, 0.3), "care"),
+        (0.2, (0.2, 0.2), "care"),
+        (0.3, (0.3, 0.3), "no"),
+    ],
 )
 def test_what_the_fit_leaves_counts(total, by_joint, level):
     judged = judge(replace(found("DIDIM"), residual=total, residual_by_joint=np.array(by_joint)))
@@ -49,7 +54,9 @@ def test_what_the_fit_leaves_counts(total, by_joint, level):
     assert f"{100 * total:.3g} %" in judged.recorded.why
 
 
-@pytest.mark.parametrize(("left", "level"), [(0.09, "care"), (0.04, "yes"), (0.12, "care"), (0.4, "no")])
+@pytest.mark.parametrize(
+    ("left", "level"), [(0.09, "care"), (0.04, "yes"), (0.12, "care"), (0.4, "no")]
+)
 def test_what_is_left_of_a_held_out_record_counts(left, level):
     estimate = replace(found("DIDIM"), residual=0.02)
     tried = replace(estimate.validation[0], residual=left, residual_by_joint=np.array([left, left]))
@@ -57,7 +64,9 @@ def test_what_is_left_of_a_held_out_record_counts(left, level):
 
 
 def test_a_record_that_cannot_be_predicted_is_a_no():
-    tried = replace(found("DIDIM").validation[0], message="the simulation ran away", residual=np.inf)
+    tried = replace(
+        found("DIDIM").validation[0], message="the simulation ran away", residual=np.inf
+    )
     judged = judge(replace(found("DIDIM"), validation=(tried,)))
     assert (judged.other.level, judged.level) == ("no", "no")
 
@@ -65,7 +74,9 @@ def test_a_record_that_cannot_be_predicted_is_a_no():
 def test_a_turned_sign_is_seen_though_the_residual_is_small():
     """IDIM converges on torques of the wrong sign; no machine has what it finds."""
     experiment, _ = scara_record(noise=0.02)
-    turned = didim.Experiment(experiment.t, -np.asarray(experiment.tau), experiment.q_ref, experiment.q)
+    turned = didim.Experiment(
+        experiment.t, -np.asarray(experiment.tau), experiment.q_ref, experiment.q
+    )
     estimate = didim.identify(model(), turned, didim.IDIM())
     assert estimate.status == "converged"
     assert estimate.residual < 0.05
@@ -129,7 +140,10 @@ def test_a_saved_estimate_is_judged_alike(tmp_path):
     [
         ("scara", {"ZZ1R": "kg m²", "MX2": "kg m", "Fv1": "N m s/rad", "Fc2": "N m"}),
         ("emps", {"M1": "kg", "Fv1": "N s/m", "Fc1": "N", "off1": "N"}),
-        ("tx40", {"Ia3": "kg m²", "Iam6": "kg m²", "Fvm6": "N m s/rad", "Fcm6": "N m", "MX2R": "kg m"}),
+        (
+            "tx40",
+            {"Ia3": "kg m²", "Iam6": "kg m²", "Fvm6": "N m s/rad", "Fcm6": "N m", "MX2R": "kg m"},
+        ),
     ],
 )
 def test_units_of_base_parameters(robot, units):
@@ -149,7 +163,12 @@ def test_what_is_not_a_number_is_never_a_yes():
 def test_a_record_of_which_no_row_counts_says_nothing():
     """All joints slower than rest_velocity: 0 % of nothing is no proof."""
     estimate = found("IDIM")
-    slow = replace(estimate, recipe=replace(estimate.recipe, selection=replace(estimate.recipe.selection, rest_velocity=1e3)))
+    slow = replace(
+        estimate,
+        recipe=replace(
+            estimate.recipe, selection=replace(estimate.recipe.selection, rest_velocity=1e3)
+        ),
+    )
     tried = slow.validate(estimate.experiments[0])
     assert tried.rows == 0
     assert "No row is left" in tried.message
@@ -174,9 +193,13 @@ def test_the_record_of_the_fit_is_no_held_out_record():
 
 
 def test_torques_in_another_unit_are_doubted():
-    """N mm for N m: the fit is as good as ever, and every inertia a thousand times the described one."""
+    """N mm for N m: the fit is as good as ever, and every inertia a thousand times the described
+    one.
+    """
     experiment, _ = scara_record(noise=0.02)
-    estimate = didim.identify(model(), replace(experiment, tau=1e3 * np.asarray(experiment.tau)), didim.IDIM())
+    estimate = didim.identify(
+        model(), replace(experiment, tau=1e3 * np.asarray(experiment.tau)), didim.IDIM()
+    )
     judged = judge(estimate)
     assert judged.recorded.level == "care"
     assert "times the described one" in judged.recorded.why
@@ -185,8 +208,15 @@ def test_torques_in_another_unit_are_doubted():
 
 def test_the_worst_of_several_held_out_records_counts():
     estimate = found("DIDIM")
-    poor = replace(estimate.validation[0], residual=0.02, residual_by_joint=np.array([0.02, 0.4]), experiment="elbow")
-    better = replace(estimate.validation[0], residual=0.04, residual_by_joint=np.array([0.04, 0.04]))
+    poor = replace(
+        estimate.validation[0],
+        residual=0.02,
+        residual_by_joint=np.array([0.02, 0.4]),
+        experiment="elbow",
+    )
+    better = replace(
+        estimate.validation[0], residual=0.04, residual_by_joint=np.array([0.04, 0.04])
+    )
     judged = judge(replace(estimate, validation=(better, poor)))
     assert judged.other.level == "care"
     assert "elbow" in judged.other.why

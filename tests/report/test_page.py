@@ -1,4 +1,6 @@
-"""The report as text: every section for every kind of estimate, nothing from outside unescaped, nothing overwritten."""
+"""The report as text: every section for every kind of estimate, nothing from outside unescaped,
+nothing overwritten.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,10 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("reports")
-    return {kind: found(kind).report(folder / f"{kind}.html").read_text(encoding="utf-8") for kind in KINDS}
+    return {
+        kind: found(kind).report(folder / f"{kind}.html").read_text(encoding="utf-8")
+        for kind in KINDS
+    }
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,9 +66,10 @@ def test_every_section_is_there_or_says_why_not(pages, kind):
     links = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"#{anchor}" for anchor in anchors[1:]} <= links
     for word in ("nan", "inf", "None", "undefined", "Undefined", "{{", "}}"):
-        assert not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", page.text.replace("null", "")) or kind == "unsolved", (
-            word
-        )
+        assert (
+            not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", page.text.replace("null", ""))
+            or kind == "unsolved"
+        ), word
 
 
 def test_sections_that_do_not_apply_say_so_in_a_line(pages):
@@ -90,7 +96,12 @@ def test_the_first_screen_says_what_and_whether(pages):
 
 def test_one_section_one_class_one_template():
     names = {path.stem for path in TEMPLATES.glob("*.html")}
-    assert names == {section.anchor for section in SECTIONS} | {"page", "macros", "absent", "notebook"}
+    assert names == {section.anchor for section in SECTIONS} | {
+        "page",
+        "macros",
+        "absent",
+        "notebook",
+    }
     assert len({type(section) for section in SECTIONS}) == len(SECTIONS)
 
 
@@ -123,13 +134,21 @@ def test_names_from_outside_are_escaped(tmp_path):
     text = hostile().report(tmp_path / "hostile.html").read_text(encoding="utf-8")
     page = Reader(text)
     assert not [tag for tag, _ in page.tags if tag == "img"]
-    assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == ["application/json", None]
+    assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == [
+        "application/json",
+        None,
+    ]
     assert page.text.count(HOSTILE) > 10, "it is shown as it is written"
     assert "&amp;49" not in text
     assert "&amp;{{ 7*7 }}" in text
     data = re.search(r'id="pictures">(.*?)</script>', text, re.DOTALL).group(1)
     assert "<" not in data
-    assert any(HOSTILE in series["name"] for each in json.loads(data) if each["kind"] == "curves" for series in each["series"])
+    assert any(
+        HOSTILE in series["name"]
+        for each in json.loads(data)
+        if each["kind"] == "curves"
+        for series in each["series"]
+    )
     assert "<script" not in hostile()._repr_html_()
 
 
@@ -139,7 +158,13 @@ def test_the_table_has_units_intervals_and_formulas(pages):
     cells = re.findall(r"<td[^>]*>(.*?)</td>", row)
     estimate = found("DIDIM")
     low, high = estimate.interval()[0]
-    assert cells[:5] == [f"{estimate.values[0]:.4g}", "kg m²", f"{low:.4g}", f"{high:.4g}", f"{estimate.relative_sigma[0]:.2g}"]
+    assert cells[:5] == [
+        f"{estimate.values[0]:.4g}",
+        "kg m²",
+        f"{low:.4g}",
+        f"{high:.4g}",
+        f"{estimate.relative_sigma[0]:.2g}",
+    ]
     assert 'class="n"' in row
     assert "ZZ1 + Ia1 + 0.25*M2" in text
 
@@ -165,7 +190,9 @@ def test_records_of_a_loaded_estimate_can_be_given(tmp_path):
     estimate = found("DIDIM")
     loaded = didim.load_estimate(estimate.save(tmp_path / "x.json"))
     assert loaded.experiments == ()
-    text = loaded.report(tmp_path / "x.html", estimate.experiments, list(estimate.held_out)).read_text()
+    text = loaded.report(
+        tmp_path / "x.html", estimate.experiments, list(estimate.held_out)
+    ).read_text()
     assert text.count('data-act="in"') == 4
     assert "not those that" not in text
     other, _ = scara_record(noise=0.02)
@@ -187,7 +214,11 @@ def test_nothing_is_overwritten_and_wrong_names_are_refused(tmp_path):
         estimate.report(file)
     assert file.read_text() == "mine"
     estimate.report(file, overwrite=True)
-    for path, message in ((tmp_path / "x.pdf", "must end in .html"), (tmp_path / "no" / "x.html", "no folder"), (3, "path")):
+    for path, message in (
+        (tmp_path / "x.pdf", "must end in .html"),
+        (tmp_path / "no" / "x.html", "no folder"),
+        (3, "path"),
+    ):
         with pytest.raises(didim.InputError, match=message):
             estimate.report(path)
     for wrong in (3, [3], "run.csv"):
@@ -198,7 +229,9 @@ def test_nothing_is_overwritten_and_wrong_names_are_refused(tmp_path):
 
 def test_a_record_that_cannot_be_predicted_is_said(tmp_path):
     estimate = found("DIDIM")
-    other = didim.Experiment(np.arange(0, 1, 0.01), np.ones((100, 2)), np.zeros((100, 2)), name="too short")
+    other = didim.Experiment(
+        np.arange(0, 1, 0.01), np.ones((100, 2)), np.zeros((100, 2)), name="too short"
+    )
     text = Reader(replace(estimate, held_out=(other,)).report(tmp_path / "x.html").read_text()).text
     assert "Not predicted: The record is too short" in text
 
@@ -231,7 +264,11 @@ def test_held_out_records_that_are_given_are_judged(tmp_path):
     """Tables, pictures and verdict are of the records of this report."""
     estimate = replace(found("DIDIM"), validation=(), held_out=())
     other, _ = scara_record(noise=0.02)
-    text = Reader(estimate.report(tmp_path / "x.html", validation=replace(other, name="given later")).read_text()).text
+    text = Reader(
+        estimate.report(
+            tmp_path / "x.html", validation=replace(other, name="given later")
+        ).read_text()
+    ).text
     assert "No record was held out" not in text
     assert text.count("given later") >= 4
     assert "This model may be used." in text

@@ -13,14 +13,22 @@ from support.reported import found
 
 DRAWN = {
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
-    "residual_histogram": lambda estimate, axes: report.residual_histogram(estimate, estimate.experiments, 0, axes),
+    "residual_histogram": lambda estimate, axes: report.residual_histogram(
+        estimate, estimate.experiments, 0, axes
+    ),
     "residual_autocorrelation": lambda estimate, axes: report.residual_autocorrelation(
         estimate, estimate.experiments[0], 0, axes
     ),
     "parameter_correlation": lambda estimate, axes: report.parameter_correlation(estimate, axes),
-    "residual_convergence": lambda estimate, axes: report.residual_convergence(estimate.history, axes),
-    "parameter_convergence": lambda estimate, axes: report.parameter_convergence(estimate.history, estimate.names, axes=axes),
-    "motion_distance": lambda estimate, axes: report.motion_distance(estimate.history, "q", 0, axes),
+    "residual_convergence": lambda estimate, axes: report.residual_convergence(
+        estimate.history, axes
+    ),
+    "parameter_convergence": lambda estimate, axes: report.parameter_convergence(
+        estimate.history, estimate.names, axes=axes
+    ),
+    "motion_distance": lambda estimate, axes: report.motion_distance(
+        estimate.history, "q", 0, axes
+    ),
 }
 
 
@@ -52,7 +60,9 @@ def test_autocorrelation_and_correlation_show_their_numbers():
     values, _ = autocorrelation(rows, 1)
     axes = report.residual_autocorrelation(estimate, estimate.experiments, 1)
     np.testing.assert_allclose([bar.get_height() for bar in axes.patches], values)
-    np.testing.assert_allclose(report.parameter_correlation(estimate).images[0].get_array(), correlation(estimate))
+    np.testing.assert_allclose(
+        report.parameter_correlation(estimate).images[0].get_array(), correlation(estimate)
+    )
 
 
 def test_nothing_to_draw_is_said():

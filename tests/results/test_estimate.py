@@ -18,7 +18,9 @@ def estimates():
     later, _ = scara_record(noise=0.1, seed=7, period=9.1)
     return {
         "IDIM": didim.identify(model(), experiment, didim.IDIM(), validation=later),
-        "DIDIM": didim.identify(model(), experiment, didim.DIDIM(controller=loop()), validation=[later, experiment]),
+        "DIDIM": didim.identify(
+            model(), experiment, didim.DIDIM(controller=loop()), validation=[later, experiment]
+        ),
     }, experiment
 
 
@@ -104,7 +106,9 @@ def test_what_is_saved_says_where_it_comes_from(estimates, tmp_path):
 
 def test_unknown_is_null(tmp_path):
     experiment, _ = scara_record()
-    failed = didim.identify(model(), experiment, didim.DIDIM(controller=didim.PD(kp=100.0, kv=1e6, rate=200)))
+    failed = didim.identify(
+        model(), experiment, didim.DIDIM(controller=didim.PD(kp=100.0, kv=1e6, rate=200))
+    )
     content = json.loads(failed.save(tmp_path / "a.json").read_text())
     assert content["sigma"] == [None] * 8
     assert content["residual"] is None
@@ -182,7 +186,9 @@ LOOPS = [
     didim.PD.parallel(Kp=20.0, Kd=0.6),
     didim.PID(natural_frequency=[20.0, 50.0], integral_time=0.5),
     didim.Cascade(kp=3.0, kv=4.0, kiv=5.0, rate=500, delay=1, saturation=[9.0, 8.0]),
-    didim.ComputedTorque(natural_frequency=20.0, model=didim.DynamicModel(didim.load_robot("scara"))),
+    didim.ComputedTorque(
+        natural_frequency=20.0, model=didim.DynamicModel(didim.load_robot("scara"))
+    ),
 ]
 
 
@@ -191,14 +197,23 @@ def test_controllers_come_back(controller, estimates, tmp_path):
     found = replace(estimates[0]["DIDIM"], controller=controller)
     again = didim.load_estimate(found.save(tmp_path / "a.json")).controller
     assert type(again) is type(controller)
-    for name in ("natural_frequency", "kp", "kv", "damping", "rate", "delay", "saturation", "velocity_reference"):
+    for name in (
+        "natural_frequency",
+        "kp",
+        "kv",
+        "damping",
+        "rate",
+        "delay",
+        "saturation",
+        "velocity_reference",
+    ):
         one, two = getattr(again, name), getattr(controller, name)
         assert (one is None and two is None) or np.array_equal(np.asarray(one), np.asarray(two))
 
 
 @pytest.mark.parametrize("robot", didim.shipped_robots())
 def test_robots_come_back(robot):
-    from didim.robot.plain import plain_robot, robot_of
+    from didim.robot.serialisation import plain_robot, robot_of
 
     one = didim.load_robot(robot)
     two = robot_of(json.loads(json.dumps(plain_robot(one))))

@@ -1,4 +1,6 @@
-"""An estimate that version 0.1 saved is read by this version: parameters, gains, history, loop, and the way back to a robot."""
+"""An estimate that version 0.1 saved is read by this version: parameters, gains, history, loop, and
+the way back to a robot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`Estimate.to_robot`: the way back to a robot file, which predicts the identified torque wherever it is read."""
+"""`Estimate.to_robot`: the way back to a robot file, which predicts the identified torque wherever
+it is read.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def assert_same_torque(estimate, path):
     again = didim.DynamicModel(didim.load_robot(path))
     expected = torque(estimate.model, estimate.parameters)
     assert np.abs(torque(again, again.nominal) - expected).max() < 1e-9 * np.abs(expected).max()
-    assert np.abs(torque(again.base, again.base.nominal) - expected).max() < 1e-9 * np.abs(expected).max()
+    assert (
+        np.abs(torque(again.base, again.base.nominal) - expected).max()
+        < 1e-9 * np.abs(expected).max()
+    )
 
 
 CASES = [
@@ -73,17 +78,25 @@ def test_random_urdf_comes_back_in_both_formats_and_in_pinocchio(tmp_path, seed)
     rng = np.random.default_rng(2)
     q, dq, ddq = rng.uniform(-2, 2, (3, 5, again.n))
     expected = np.array([peer.torque(*row) for row in zip(q, dq, ddq, strict=True)])
-    assert np.abs(rigid.inverse_dynamics(q, dq, ddq, rigid.nominal) - expected).max() < 1e-9 * np.abs(expected).max()
+    assert (
+        np.abs(rigid.inverse_dynamics(q, dq, ddq, rigid.nominal) - expected).max()
+        < 1e-9 * np.abs(expected).max()
+    )
 
 
 def test_rigid_torque_in_pinocchio_with_rotors_and_offsets(tmp_path):
-    """Elements of our own do not disturb another reader; what it misses is rotor, friction and offset."""
+    """Elements of our own do not disturb another reader; what it misses is rotor, friction and
+    offset.
+    """
     model = didim.DynamicModel(didim.load_robot("panda"), ["rotor", "viscous", "coulomb", "offset"])
     estimate = estimate_of(model)
     robot = estimate.to_robot(tmp_path / "identified.urdf")
     peer = Peer((tmp_path / "identified.urdf").read_text(), robot)
     q, dq, ddq = np.random.default_rng(3).uniform(-1, 1, (3, 7))
-    Ia, Fv, Fc, off = (np.array([joint.nominal[stem] for joint in robot.joints]) for stem in ("Ia", "Fv", "Fc", "off"))
+    Ia, Fv, Fc, off = (
+        np.array([joint.nominal[stem] for joint in robot.joints])
+        for stem in ("Ia", "Fv", "Fc", "off")
+    )
     expected = peer.torque(q, dq, ddq) + Ia * ddq + Fv * dq + Fc * np.sign(dq) + off
     found = estimate.model.inverse_dynamics(q, dq, ddq, estimate.parameters)[0]
     assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
@@ -98,7 +111,9 @@ def test_the_nominal_robot_is_closest_to_itself(name):
 
 
 def test_closest_is_closer_than_other_consistent_vectors():
-    """Moves within the set that keep the torque only raise the divergence from the nominal robot."""
+    """Moves within the set that keep the torque only raise the divergence from the nominal
+    robot.
+    """
     model = didim.DynamicModel(didim.load_robot("scara"))
     beta = model.base.nominal * [1.05, 1, 1, 0.97, 1.02, 1, 1, 1]
     found = closest_standard(model.base, beta).values
@@ -111,7 +126,9 @@ def test_closest_is_closer_than_other_consistent_vectors():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_a_machine_can_have_is_found(seed):
-    """Links whose pseudo-inertias were changed by up to half: a consistent vector exists, so one must come back."""
+    """Links whose pseudo-inertias were changed by up to half: a consistent vector exists, so one
+    must come back.
+    """
     model = didim.DynamicModel(didim.load_robot("tx40"), ["viscous"] if seed % 2 else None)
     rng, phi = np.random.default_rng(seed), model.nominal
     for columns in model.layout.link:
@@ -120,12 +137,16 @@ def test_whatever_a_machine_can_have_is_found(seed):
         phi[columns] = np.linalg.lstsq(BASIS.reshape(10, 16).T, changed.ravel(), rcond=None)[0]
     found = closest_standard(model.base, model.base.matrix @ phi)
     assert not found.doubts
-    np.testing.assert_allclose(model.base.matrix @ found.values, model.base.matrix @ phi, atol=1e-12)
+    np.testing.assert_allclose(
+        model.base.matrix @ found.values, model.base.matrix @ phi, atol=1e-12
+    )
 
 
 def test_a_robot_without_described_values(tmp_path):
     robot = didim.load_robot("scara")
-    bare = replace(robot, joints=tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints))
+    bare = replace(
+        robot, joints=tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints)
+    )
     estimate = replace(estimate_of(didim.DynamicModel(robot)), model=didim.DynamicModel(bare).base)
     found = estimate.to_robot(tmp_path / "identified.toml")
     assert_same_torque(estimate, tmp_path / "identified.toml")
@@ -135,7 +156,9 @@ def test_a_robot_without_described_values(tmp_path):
 def test_parameters_that_no_machine_has_are_told(tmp_path):
     estimate = estimate_of(didim.DynamicModel(didim.load_robot("scara")))
     wrong = replace(estimate, values=estimate.values * [-1, 1, -1, 1, 1, 1, 1, 1])
-    with pytest.warns(didim.InconsistentRobotWarning, match="link of joint 'joint_1'.*negative: .*Fc1"):
+    with pytest.warns(
+        didim.InconsistentRobotWarning, match="link of joint 'joint_1'.*negative: .*Fc1"
+    ):
         wrong.to_robot(tmp_path / "identified.toml")
     assert_same_torque(wrong, tmp_path / "identified.toml")
 
@@ -149,7 +172,11 @@ def test_nothing_is_lost_or_written_over(tmp_path):
     assert file.read_text() == "mine"
     estimate.to_robot(file, overwrite=True, name='new <name> & "so"')
     assert didim.load_robot(file).name == 'new <name> & "so"'
-    for path, message in (("a.xml", "as .urdf or .toml"), ("none/a.urdf", "there is no folder"), (5, "under a path")):
+    for path, message in (
+        ("a.xml", "as .urdf or .toml"),
+        ("none/a.urdf", "there is no folder"),
+        (5, "under a path"),
+    ):
         with pytest.raises(didim.InputError, match=message):
             estimate.to_robot(path)
     with pytest.raises(didim.InputError, match="no finite parameters"):
@@ -158,7 +185,10 @@ def test_nothing_is_lost_or_written_over(tmp_path):
 
 def test_names_that_need_care(tmp_path):
     robot = didim.load_robot("scara")
-    odd = replace(robot, joints=(replace(robot.joints[0], name='a "b" \\ c'), replace(robot.joints[1], name="Ü=1")))
+    odd = replace(
+        robot,
+        joints=(replace(robot.joints[0], name='a "b" \\ c'), replace(robot.joints[1], name="Ü=1")),
+    )
     estimate = estimate_of(didim.DynamicModel(odd))
     for ending in ("toml", "urdf"):
         estimate.to_robot(tmp_path / f"r.{ending}")
@@ -183,7 +213,9 @@ def test_pitch_at_a_right_angle(tmp_path):
 @pytest.mark.filterwarnings("ignore::didim.InconsistentRobotWarning")
 @pytest.mark.parametrize("spread", [0.05, 0.3])
 def test_errors_of_any_size_end_in_a_robot(spread):
-    """Parameters that no machine has: the nearest vector, whose free masses are not negative, and the same torque."""
+    """Parameters that no machine has: the nearest vector, whose free masses are not negative, and
+    the same torque.
+    """
     model = didim.DynamicModel(didim.load_robot("panda"))
     estimate = estimate_of(model)
     for seed in (11, 14):
@@ -200,14 +232,18 @@ def test_limits_on_one_side_and_friction_below_zero(tmp_path):
     for ending in ("toml", "urdf"):
         estimate.to_robot(tmp_path / f"r.{ending}")
         assert didim.load_robot(tmp_path / f"r.{ending}").joints[0].position_limits == (0.0, np.inf)
-    backwards = replace(estimate, values=np.where(np.array(estimate.names) == "Fc1", -20.0, estimate.values))
+    backwards = replace(
+        estimate, values=np.where(np.array(estimate.names) == "Fc1", -20.0, estimate.values)
+    )
     with pytest.warns(didim.InconsistentRobotWarning, match="negative: Fc1"):
         backwards.to_robot(tmp_path / "backwards.urdf")
     assert_same_torque(backwards, tmp_path / "backwards.urdf")
     Peer((tmp_path / "backwards.urdf").read_text(), didim.load_robot(tmp_path / "backwards.urdf"))
 
 
-@pytest.mark.parametrize("change", [{"name": " "}, {"reference": "a\x01b"}, {"reference": "a\ud800b"}])
+@pytest.mark.parametrize(
+    "change", [{"name": " "}, {"reference": "a\x01b"}, {"reference": "a\ud800b"}]
+)
 def test_what_no_file_can_hold_is_no_robot(change):
     with pytest.raises(didim.InputError, match="cannot be printed"):
         replace(didim.load_robot("scara"), **change)

@@ -30,7 +30,14 @@ def test_placement_is_the_product_of_the_six_elementary_transforms():
         T["xyz".index(axis), 3] = length
         return T
 
-    expected = rotate("z", gamma) @ shift("z", b) @ rotate("x", alpha) @ shift("x", d) @ rotate("z", theta) @ shift("z", r)
+    expected = (
+        rotate("z", gamma)
+        @ shift("z", b)
+        @ rotate("x", alpha)
+        @ shift("x", d)
+        @ rotate("z", theta)
+        @ shift("z", r)
+    )
     rotation, translation = placement(gamma, b, alpha, d, theta, r)
     assert np.allclose(rotation, expected[:3, :3])
     assert np.allclose(translation, expected[:3, 3])
@@ -127,7 +134,9 @@ def test_effects_can_be_chosen(arm):
 
 
 def test_coupled_gears_bring_motor_records_to_the_joints():
-    """The TX40's published matrices: q = R^-1 position with R[5, 4] = 32, tau = Rt torque with Rt[4, 5] = 32."""
+    """The TX40's published matrices: q = R^-1 position with R[5, 4] = 32, tau = Rt torque with
+    Rt[4, 5] = 32.
+    """
     drive = didim.load_robot("tx40").drive
     N = [32.0, 32.0, 45.0, -48.0, 45.0, 32.0]
     R, Rt = np.diag(N), np.diag(N)
@@ -135,7 +144,9 @@ def test_coupled_gears_bring_motor_records_to_the_joints():
     x = np.random.default_rng(0).standard_normal((4, 6))
     assert np.allclose(drive.joint_position(x), x @ np.linalg.inv(R).T)
     assert np.allclose(drive.joint_torque(x), x @ Rt.T)
-    assert np.array_equal(didim.load_robot("tx40").drive_gain, np.eye(6)), "no gain without amplifiers"
+    assert np.array_equal(didim.load_robot("tx40").drive_gain, np.eye(6)), (
+        "no gain without amplifiers"
+    )
     power = np.sum(drive.joint_torque(x) * drive.joint_position(x))
     assert power == pytest.approx(np.sum(x * x)), "power is the same on both sides of the gears"
 

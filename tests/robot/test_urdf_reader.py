@@ -1,4 +1,6 @@
-"""URDF: frames, limits, friction, and what is ignored. The numbers are checked against Pinocchio in tests/peers."""
+"""URDF: frames, limits, friction, and what is ignored. The numbers are checked against Pinocchio in
+tests/peers.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_a_hanging_weight_by_hand(arm):
     model = didim.DynamicModel(arm, [])
     zero = np.zeros((1, 2))
     moment = 2.0 * 0.2 + 1.0 * (0.4 + 0.1)
-    assert np.allclose(model.inverse_dynamics(zero, zero, zero, model.nominal), [[-9.81 * moment, 0.0]])
+    assert np.allclose(
+        model.inverse_dynamics(zero, zero, zero, model.nominal), [[-9.81 * moment, 0.0]]
+    )
 
 
 @given(st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda a: np.linalg.norm(a) > 1e-3))
@@ -53,7 +57,9 @@ def test_smallest_rotation(axis):
     assert np.allclose(R @ [0, 0, 1], axis, atol=1e-12)
     assert np.allclose(R @ R.T, np.eye(3), atol=1e-9)
     assert np.linalg.det(R) == pytest.approx(1.0)
-    assert np.trace(R) == pytest.approx(1 + 2 * axis[2], abs=1e-9), "the angle is that between z and the axis"
+    assert np.trace(R) == pytest.approx(1 + 2 * axis[2], abs=1e-9), (
+        "the angle is that between z and the axis"
+    )
 
 
 @pytest.mark.parametrize("axis", [(0, 0, -1), (1e-9, 0, -1), (1e-5, -1e-6, -1)])
@@ -74,7 +80,11 @@ def test_joints_follow_the_file_branch_by_branch(tmp_path):
 
 def test_limits_of_zero_count_as_unlimited(tmp_path):
     path = tmp_path / "arm.urdf"
-    path.write_text(ARM_URDF.replace('lower="-1.5" upper="1.5" effort="40" velocity="3"', 'effort="0" velocity="0"'))
+    path.write_text(
+        ARM_URDF.replace(
+            'lower="-1.5" upper="1.5" effort="40" velocity="3"', 'effort="0" velocity="0"'
+        )
+    )
     shoulder = didim.load_robot(path).joints[0]
     assert shoulder.position_limits == (-np.inf, np.inf)
     assert shoulder.torque_limit == shoulder.velocity_limit == np.inf

@@ -1,4 +1,6 @@
-"""ROS 1 and ROS 2 bags and MCAP files, written by the tests: joint states by name, stamps, several topics."""
+"""ROS 1 and ROS 2 bags and MCAP files, written by the tests: joint states by name, stamps, several
+topics.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ def joint_states(store, order=NAMES, effort=True):
     """Messages with the joints in the given order; values tell joint and signal apart."""
     kinds = store.types
     state, header, stamp = (
-        kinds[name] for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+        kinds[name]
+        for name in (
+            "sensor_msgs/msg/JointState",
+            "std_msgs/msg/Header",
+            "builtin_interfaces/msg/Time",
+        )
     )
     pick = [NAMES.index(name) for name in order]
     for k, seconds in enumerate(T):
@@ -80,7 +87,9 @@ def test_a_bag_with_states_and_commands(tmp_path):
     topics = {"/joint_states": {}, "/commands": {"effort": False}}
     path = write_bag1(tmp_path / "a.bag", topics)
     columns = {"t": "/joint_states:t", "tau": "/joint_states:effort/{joint}"}
-    course = didim.load_reference(path, {"t": "/commands:t", "q_ref": "/commands:position/{joint}"}, joints=NAMES)
+    course = didim.load_reference(
+        path, {"t": "/commands:t", "q_ref": "/commands:position/{joint}"}, joints=NAMES
+    )
     experiment = didim.load_experiment(path, columns, joints=NAMES, reference=course)
     assert np.array_equal(experiment.tau, TAU)
     with pytest.raises(didim.InputError, match="there are /joint_states:t, "):
@@ -91,14 +100,18 @@ def test_a_bag_without_joint_states_names_its_topics(tmp_path):
     store = get_typestore(Stores.ROS2_HUMBLE)
     with Writer2(tmp_path / "run", version=9) as bag:
         bag.add_connection("/chatter", "std_msgs/msg/String", typestore=store)
-    with pytest.raises(didim.InputError, match=r"no topic carries sensor_msgs/JointState; topics: /chatter"):
+    with pytest.raises(
+        didim.InputError, match=r"no topic carries sensor_msgs/JointState; topics: /chatter"
+    ):
         didim.load_experiment(tmp_path / "run")
 
 
 def test_a_joint_that_a_bag_lacks_is_named(tmp_path):
     """Falling back to the bag's own order would swap joints silently."""
     path = write_bag1(tmp_path / "a.bag", ONE)
-    with pytest.raises(didim.InputError, match="no column 'effort/Elbow' for tau; did you mean 'effort/elbow'"):
+    with pytest.raises(
+        didim.InputError, match="no column 'effort/Elbow' for tau; did you mean 'effort/elbow'"
+    ):
         didim.load_experiment(path, joints=("shoulder", "Elbow"))
     with pytest.raises(didim.InputError, match="joints must be a list of names"):
         didim.load_experiment(path, joints="ab")
@@ -107,21 +120,34 @@ def test_a_joint_that_a_bag_lacks_is_named(tmp_path):
 def stamped(store, stamps, names=NAMES):
     kinds = store.types
     state, header, stamp = (
-        kinds[name] for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+        kinds[name]
+        for name in (
+            "sensor_msgs/msg/JointState",
+            "std_msgs/msg/Header",
+            "builtin_interfaces/msg/Time",
+        )
     )
     for k, seconds in enumerate(stamps):
         at = stamp(sec=int(seconds), nanosec=round(1e9 * (seconds % 1)))
         values = TAU[k]
         yield (
             5_000_000_000 + 20_000_000 * k,
-            state(header=header(stamp=at, frame_id=""), name=list(names), position=values, velocity=values, effort=values),
+            state(
+                header=header(stamp=at, frame_id=""),
+                name=list(names),
+                position=values,
+                velocity=values,
+                effort=values,
+            ),
         )
 
 
 def write_stamped(path, stamps, names=NAMES):
     store = get_typestore(Stores.ROS2_HUMBLE)
     with Writer2(path, version=9) as bag:
-        connection = bag.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        connection = bag.add_connection(
+            "/joint_states", "sensor_msgs/msg/JointState", typestore=store
+        )
         for received, message in stamped(store, stamps, names):
             bag.write(connection, received, store.serialize_cdr(message, connection.msgtype))
     return path

@@ -1,4 +1,6 @@
-"""From the columns of a file to SI at the joints: patterns, units, gears, another zero, several files."""
+"""From the columns of a file to SI at the joints: patterns, units, gears, another zero, several
+files.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,14 @@ NAMES = ("shoulder", "elbow")
 
 def test_patterns(tmp_path):
     wide = np.column_stack([TAU] * 6)
-    file = write_table(tmp_path / "a.csv", {"time": T, **numbered("m", wide), "p_shoulder": T, "p_elbow": 2 * T})
+    file = write_table(
+        tmp_path / "a.csv", {"time": T, **numbered("m", wide), "p_shoulder": T, "p_elbow": 2 * T}
+    )
     by_star = didim.load_experiment(file, {"t": "time", "tau": "m*"})
     assert np.array_equal(by_star.tau, wide), "m2 comes before m10"
-    by_name = didim.load_experiment(file, {"t": "time", "tau": "m{j}", "q": "p_{joint}"}, joints=NAMES)
+    by_name = didim.load_experiment(
+        file, {"t": "time", "tau": "m{j}", "q": "p_{joint}"}, joints=NAMES
+    )
     assert np.array_equal(by_name.q, np.column_stack([T, 2 * T]))
     assert np.array_equal(by_name.tau, TAU)
     with pytest.raises(didim.InputError, match="no column 'x\\*' for tau"):

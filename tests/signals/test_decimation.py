@@ -25,7 +25,12 @@ def apply(kind: str, factor: int, X: np.ndarray) -> np.ndarray:
 def test_scipy_convention_is_scipys(factor, N):
     """Tests (13)."""
     X = columns(N)
-    assert np.allclose(apply("scipy", factor, X), signal.decimate(X, factor, axis=0), rtol=0, atol=1e-9 * np.abs(X).max())
+    assert np.allclose(
+        apply("scipy", factor, X),
+        signal.decimate(X, factor, axis=0),
+        rtol=0,
+        atol=1e-9 * np.abs(X).max(),
+    )
 
 
 @pytest.mark.parametrize(("N", "factor"), [(997, 10), (1000, 10), (24_792, 10), (600, 7)])
@@ -37,7 +42,9 @@ def test_matlab_convention_is_filtfilt_with_short_edges_and_keeps_the_last_sampl
     kept = Decimation(factor, "matlab").kept(N)
     assert kept[-1] == N - 1
     assert len(kept) == -(-N // factor)
-    assert np.allclose(apply("matlab", factor, X), filtered[kept], rtol=0, atol=1e-10 * np.abs(X).max())
+    assert np.allclose(
+        apply("matlab", factor, X), filtered[kept], rtol=0, atol=1e-10 * np.abs(X).max()
+    )
 
 
 @pytest.mark.parametrize("m", [1, 7, 8, 19])
@@ -75,14 +82,19 @@ def test_fir_takes_rows_as_they_come(factor):
     for size in [0, 1, 79, 0, 80, 81, 3, 240, *[7] * 100, 10_000]:
         stream.push(X[at : at + size])
         at += size
-    assert np.allclose(stream.result(), apply("fir", factor, X), rtol=0, atol=1e-12 * np.abs(X).max())
+    assert np.allclose(
+        stream.result(), apply("fir", factor, X), rtol=0, atol=1e-12 * np.abs(X).max()
+    )
 
 
 @pytest.mark.parametrize("kind", module.CONVENTIONS)
 def test_slow_signals_pass_and_fast_ones_do_not(kind):
     n, factor = 4000, 20
     k = np.arange(n)[:, None]
-    slow, fast = np.sin(2 * np.pi * k * 0.2 / (2 * factor)), np.sin(2 * np.pi * k * 1.4 / (2 * factor))
+    slow, fast = (
+        np.sin(2 * np.pi * k * 0.2 / (2 * factor)),
+        np.sin(2 * np.pi * k * 1.4 / (2 * factor)),
+    )
     kept = Decimation(factor, kind).kept(n)
     inside = slice(15, -15)
     assert np.allclose(apply(kind, factor, slow)[inside], slow[kept][inside], atol=0.015)
@@ -93,7 +105,9 @@ def test_fir_is_the_same_in_any_block_size(monkeypatch):
     X = columns(3000)
     whole = apply("fir", 7, X)
     monkeypatch.setattr(module, "_BLOCK", 100)
-    assert np.array_equal(apply("fir", 7, X), whole), "products of the same blocks in the same order: bit for bit"
+    assert np.array_equal(apply("fir", 7, X), whole), (
+        "products of the same blocks in the same order: bit for bit"
+    )
 
 
 def test_fir_cuts_what_it_cannot_reach_and_never_looks_beyond():
@@ -138,5 +152,7 @@ def test_wrong_settings_are_named(settings, message):
 
 
 def test_too_short_a_record_is_named():
-    with pytest.raises(didim.InputError, match=r"too short: 300 samples, but decimation by 20 .fir. needs 401"):
+    with pytest.raises(
+        didim.InputError, match=r"too short: 300 samples, but decimation by 20 .fir. needs 401"
+    ):
         apply("fir", 20, columns(300))

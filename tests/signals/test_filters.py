@@ -33,7 +33,9 @@ def test_it_is_filtfilt_of_the_same_sections():
 def test_central_differences_are_exact_for_parabolas_inside():
     t = np.linspace(0, 1, 101)
     x = np.column_stack([3 * t**2 - t, t])
-    assert np.allclose(central_difference(x, 0.01)[1:-1], np.column_stack([6 * t - 1, 0 * t + 1])[1:-1])
+    assert np.allclose(
+        central_difference(x, 0.01)[1:-1], np.column_stack([6 * t - 1, 0 * t + 1])[1:-1]
+    )
 
 
 def test_every_joint_is_differentiated_also_the_last():
@@ -43,7 +45,9 @@ def test_every_joint_is_differentiated_also_the_last():
     _, dq, ddq = estimated_motion(q, rate, 30.0)
     for j in range(7):
         assert np.allclose(dq[300:-300, j], (j + 1) * np.cos((j + 1) * t)[300:-300], atol=1e-3)
-        assert np.allclose(ddq[300:-300, j], -((j + 1) ** 2) * np.sin((j + 1) * t)[300:-300], atol=1e-2)
+        assert np.allclose(
+            ddq[300:-300, j], -((j + 1) ** 2) * np.sin((j + 1) * t)[300:-300], atol=1e-2
+        )
 
 
 def test_no_cutoff_no_filter():
@@ -51,7 +55,10 @@ def test_no_cutoff_no_filter():
     assert lowpass(x, 100.0, None) is x
 
 
-@pytest.mark.parametrize(("cutoff", "rows", "message"), [(60.0, 100, "between 0 and 50 Hz"), (10.0, 9, "too short: 9 samples")])
+@pytest.mark.parametrize(
+    ("cutoff", "rows", "message"),
+    [(60.0, 100, "between 0 and 50 Hz"), (10.0, 9, "too short: 9 samples")],
+)
 def test_what_cannot_be_filtered_is_named(cutoff, rows, message):
     with pytest.raises(didim.InputError, match=message):
         lowpass(np.zeros((rows, 1)), 100.0, cutoff)

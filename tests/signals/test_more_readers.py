@@ -25,7 +25,9 @@ def test_tsv(tmp_path):
 
 
 def matlab73(path, content):
-    """A file as MATLAB's save -v7.3 lays it out: a block of 512 bytes before an HDF5 file whose matrices are transposed."""
+    """A file as MATLAB's save -v7.3 lays it out: a block of 512 bytes before an HDF5 file whose
+    matrices are transposed.
+    """
     with h5py.File(path, "w", userblock_size=512) as out:
         content(out)
     with path.open("r+b") as out:
@@ -45,7 +47,10 @@ def test_mat_73_with_a_structure(tmp_path):
 
 def test_mat_5_with_a_structure(tmp_path):
     io.savemat(tmp_path / "a.mat", {"log": {"time": T, "joint": {"tau": TAU}}})
-    assert np.array_equal(didim.load_experiment(tmp_path / "a.mat", {"t": "log.time", "tau": "log.joint.tau"}).tau, TAU)
+    assert np.array_equal(
+        didim.load_experiment(tmp_path / "a.mat", {"t": "log.time", "tau": "log.joint.tau"}).tau,
+        TAU,
+    )
 
 
 def test_links_out_of_an_hdf5_file_are_not_followed(tmp_path):
@@ -63,7 +68,9 @@ def test_links_out_of_an_hdf5_file_are_not_followed(tmp_path):
 
 def test_parquet_with_stamps_lists_and_texts(tmp_path):
     stamps = (1.7e18 + 1e7 * np.arange(60)).astype("datetime64[ns]")
-    table = pyarrow.table({"t": stamps, "tau": list(TAU), "label": ["a"] * 60, **numbered("q", TAU)})
+    table = pyarrow.table(
+        {"t": stamps, "tau": list(TAU), "label": ["a"] * 60, **numbered("q", TAU)}
+    )
     parquet.write_table(table, tmp_path / "a.parquet")
     experiment = didim.load_experiment(tmp_path / "a.parquet")
     assert np.array_equal(experiment.tau, TAU)
@@ -87,7 +94,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_files_are_named(tmp_path, name):
-    (tmp_path / name).write_bytes(b"MATLAB 7.3 MAT-file and nothing more" if name == "b.mat" else b"nothing of the kind")
+    (tmp_path / name).write_bytes(
+        b"MATLAB 7.3 MAT-file and nothing more" if name == "b.mat" else b"nothing of the kind"
+    )
     with pytest.raises(didim.InputError, match=BROKEN[name]) as caught:
         didim.load_experiment(tmp_path / name)
     assert "\n" not in str(caught.value)
@@ -95,7 +104,11 @@ def test_broken_files_are_named(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("name", "module", "extra"),
-    [("a.parquet", "pyarrow", "files"), ("a.mcap", "rosbags.highlevel", "ros"), ("a.mat", "h5py", "files")],
+    [
+        ("a.parquet", "pyarrow", "files"),
+        ("a.mcap", "rosbags.highlevel", "ros"),
+        ("a.mat", "h5py", "files"),
+    ],
 )
 def test_a_missing_package_names_the_extra(tmp_path, monkeypatch, name, module, extra):
     (tmp_path / name).write_bytes(b"MATLAB 7.3 MAT-file")
@@ -121,7 +134,9 @@ def test_remarks_in_a_text_file(tmp_path, name):
 
 def test_numbers_in_a_remark_are_no_sample(tmp_path):
     (tmp_path / "a.txt").write_text("# -3 1 2\n0 1 2\n1 2 3\n")
-    assert np.array_equal(didim.load_experiment(tmp_path / "a.txt", {"t": 1, "tau": [2, 3]}).t, [0, 1])
+    assert np.array_equal(
+        didim.load_experiment(tmp_path / "a.txt", {"t": 1, "tau": [2, 3]}).t, [0, 1]
+    )
 
 
 def test_an_empty_first_cell_is_no_cell_less(tmp_path):
@@ -149,14 +164,17 @@ def test_columns_of_parquet_that_are_of_no_use_are_passed_over(tmp_path):
     stamps = pyarrow.array([[1, None]] * 60, pyarrow.list_(pyarrow.timestamp("ns")))
     ragged = pyarrow.array([[1.0], *[[1.0, 2.0]] * 59])
     parquet.write_table(
-        pyarrow.table({"t": T, "tau": T, "a": ancient, "b": nested, "c": stamps, "d": ragged}), tmp_path / "a.parquet"
+        pyarrow.table({"t": T, "tau": T, "a": ancient, "b": nested, "c": stamps, "d": ragged}),
+        tmp_path / "a.parquet",
     )
     assert np.array_equal(np.ravel(didim.load_experiment(tmp_path / "a.parquet").tau), T)
 
 
 @pytest.mark.parametrize("ending", ["npz", "mat", "parquet"])
 def test_damaged_files_are_input_errors(tmp_path, ending):
-    """Bytes changed here and there: whatever a decoder makes of them, it is one error or a record."""
+    """Bytes changed here and there: whatever a decoder makes of them, it is one error or a
+    record.
+    """
     good = tmp_path / f"good.{ending}"
     if ending == "npz":
         np.savez_compressed(good, t=T, tau=TAU)

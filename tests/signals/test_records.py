@@ -59,7 +59,9 @@ def test_time_offset_is_found(offset):
 
 
 def test_the_lag_of_the_loop_is_no_offset():
-    """A PD loop without velocity reference lags by 1/kp; only what is beyond it is an offset of the clocks."""
+    """A PD loop without velocity reference lags by 1/kp; only what is beyond it is an offset of the
+    clocks.
+    """
     model = didim.DynamicModel(didim.load_robot("scara"))
     loop = didim.PD(natural_frequency=60.0)
     course = didim.Fourier.random(model.robot, 1, period=12.0)

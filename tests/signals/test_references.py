@@ -1,4 +1,6 @@
-"""References and trajectories: what is read between the samples, and that they begin and end at rest."""
+"""References and trajectories: what is read between the samples, and that they begin and end at
+rest.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def test_fourier_series_start_and_end_at_rest_within_limits(name):
 
 
 def test_point_to_point_rests_in_its_points():
-    moves = didim.PointToPoint([0.0, 1.0, 1.5, 3.0], [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
+    moves = didim.PointToPoint(
+        [0.0, 1.0, 1.5, 3.0], [[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, -1.0]]
+    )
     q, dq, ddq = moves.sample([0.0, 1.0, 1.25, 1.5, 3.0])
     assert np.allclose(q, [[0, 1], [1, 1], [1, 1], [1, 1], [0, -1]])
     assert np.abs(dq).max() < 1e-12
@@ -64,14 +68,18 @@ def test_point_to_point_rests_in_its_points():
 
 
 def test_a_trajectory_read_by_the_loop_is_exact():
-    """The loop reads cubics through exact values: the same motion as from a table at four times the rate."""
+    """The loop reads cubics through exact values: the same motion as from a table at four times the
+    rate.
+    """
     model = didim.DynamicModel(didim.load_robot("scara"), ["viscous"])
     series = didim.Fourier.random(model.robot, 1, period=1.0)
     fine = np.linspace(0, 1, 4001)
     table = didim.Reference(fine, *series.sample(fine))
     t = np.linspace(0, 1, 101)
     loop = didim.PD(natural_frequency=30.0, velocity_reference=1.0)
-    one, two = (didim.simulate(model, model.nominal, loop, t=t, q_ref=ref) for ref in (series, table))
+    one, two = (
+        didim.simulate(model, model.nominal, loop, t=t, q_ref=ref) for ref in (series, table)
+    )
     assert np.abs(one.q - two.q).max() < 1e-9
 
 

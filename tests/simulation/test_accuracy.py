@@ -15,12 +15,19 @@ CASE = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
 
 def worst(found: np.ndarray, expected: np.ndarray) -> float:
     """Largest relative root mean square error of a joint's torque."""
-    return float((np.sqrt(np.mean((found - expected) ** 2, axis=0)) / np.sqrt(np.mean(expected**2, axis=0))).max())
+    return float(
+        (
+            np.sqrt(np.mean((found - expected) ** 2, axis=0))
+            / np.sqrt(np.mean(expected**2, axis=0))
+        ).max()
+    )
 
 
 def run(**settings) -> didim.Motion:
     t = settings.pop("t", CASE.t)
-    return didim.simulate(CASE.model, CASE.model.nominal, CASE.controller, t=t, q_ref=CASE.reference, **settings)
+    return didim.simulate(
+        CASE.model, CASE.model.nominal, CASE.controller, t=t, q_ref=CASE.reference, **settings
+    )
 
 
 def test_exact_friction_at_1_kHz():
@@ -29,7 +36,9 @@ def test_exact_friction_at_1_kHz():
 
 @pytest.fixture(scope="module")
 def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
-    """DOP853 at 1e-10 around Pinocchio's aba, the 10 s of the case with smooth friction of width 0.05 rad/s."""
+    """DOP853 at 1e-10 around Pinocchio's aba, the 10 s of the case with smooth friction of width
+    0.05 rad/s.
+    """
     import pinocchio as pin
     from benchmarks.dynamics import pinocchio_model
 
@@ -48,7 +57,9 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
 
     def rates(t, y):
         q, dq = y[:6], y[6:]
-        return np.concatenate([dq, pin.aba(peer, data, q, dq, torque(t, q, dq) - Fv * dq - Fc * np.tanh(dq / 0.05))])
+        return np.concatenate(
+            [dq, pin.aba(peer, data, q, dq, torque(t, q, dq) - Fv * dq - Fc * np.tanh(dq / 0.05))]
+        )
 
     t = CASE.t
     start = np.concatenate([part[0] for part in CASE.reference.sample([0.0])[:2]])

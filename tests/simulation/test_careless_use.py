@@ -1,4 +1,6 @@
-"""Things that a careless user hands in, anywhere in data, control and simulation: always one clear `InputError`."""
+"""Things that a careless user hands in, anywhere in data, control and simulation: always one clear
+`InputError`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ MOVE = didim.PointToPoint([0.0, 1.0], [[0.0, 0.0], [0.3, 0.3]])
 
 
 def simulate(**change):
-    return didim.simulate(change.pop("model", S), S.nominal, change.pop("loop", PD), **({"t": T, "q_ref": Z} | change))
+    return didim.simulate(
+        change.pop("model", S), S.nominal, change.pop("loop", PD), **({"t": T, "q_ref": Z} | change)
+    )
 
 
 def virtual(**change):

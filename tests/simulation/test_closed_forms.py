@@ -74,12 +74,16 @@ def test_a_pendulum_swings_by_elliptic_functions():
     k = np.sin(amplitude / 2)
     expected = 2 * np.arcsin(k * ellipj(ellipk(k**2) - omega * t, k**2)[0])
     for settings in ({"method": "fixed"}, {"friction": "smooth", "tolerance": 1e-11}):
-        motion = didim.simulate(model, phi, None, t=t, tau=np.zeros(501), initial=([amplitude], [0.0]), **settings)
+        motion = didim.simulate(
+            model, phi, None, t=t, tau=np.zeros(501), initial=([amplitude], [0.0]), **settings
+        )
         assert np.abs(motion.q[:, 0] - expected).max() < 1e-7
 
 
 def test_a_pendulum_with_coulomb_friction_loses_its_energy_swing_by_swing():
-    """Between two turning points the potential falls by Fc times the angle swept; at the end it sticks within its band."""
+    """Between two turning points the potential falls by Fc times the angle swept; at the end it
+    sticks within its band.
+    """
     model = pendulum(["coulomb"])
     phi = values(model, ZZ1=0.5, MX1=1.0, Fc1=0.3)
     t = np.linspace(0, 40, 40001)
@@ -106,9 +110,14 @@ def test_energy_is_conserved_without_friction(name):
     phi, n = model.nominal, model.robot.n
     t = np.linspace(0, 2, 201)
     start = np.linspace(0.5, -0.4, n)
-    motion = didim.simulate(model, phi, None, t=t, tau=np.zeros((201, n)), initial=(start, np.zeros(n)), step=2.5e-4)
+    motion = didim.simulate(
+        model, phi, None, t=t, tau=np.zeros((201, n)), initial=(start, np.zeros(n)), step=2.5e-4
+    )
     total = np.array([energy(model, q, dq, phi) for q, dq in zip(motion.q, motion.dq, strict=True)])
-    exchanged = 0.5 * np.einsum("ki,kij,kj->k", motion.dq, model.inertia_matrix(motion.q, phi), motion.dq).max()
+    exchanged = (
+        0.5
+        * np.einsum("ki,kij,kj->k", motion.dq, model.inertia_matrix(motion.q, phi), motion.dq).max()
+    )
     assert np.abs(total - total[0]).max() < 1e-8 * exchanged
 
 
@@ -121,7 +130,15 @@ def test_observed_order_of_the_fixed_step():
     ends = []
     for step in (4e-3, 2e-3, 1e-3, 1.25e-4):
         motion = didim.simulate(
-            model, model.nominal, loop, t=t, q_ref=reference, friction="smooth", width=2.0, method="fixed", step=step
+            model,
+            model.nominal,
+            loop,
+            t=t,
+            q_ref=reference,
+            friction="smooth",
+            width=2.0,
+            method="fixed",
+            step=step,
         )
         ends.append(motion.q[-1])
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]

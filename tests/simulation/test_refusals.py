@@ -1,4 +1,6 @@
-"""Wrong input gives one clear error; a simulation that fails says when and where, and returns only finite numbers."""
+"""Wrong input gives one clear error; a simulation that fails says when and where, and returns only
+finite numbers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ def scara():
         ({"t": T[::-1]}, "t must rise"),
         ({"t": np.where(T[5] == T, np.nan, T)}, "t must be finite"),
         ({"t": "now"}, "t must be an array"),
-        ({"q_ref": np.where(np.arange(202).reshape(101, 2) == 3, np.nan, Q)}, "q_ref must be finite; sample 1, column 1"),
+        (
+            {"q_ref": np.where(np.arange(202).reshape(101, 2) == 3, np.nan, Q)},
+            "q_ref must be finite; sample 1, column 1",
+        ),
         ({"q_ref": np.zeros((101, 3))}, r"q_ref must have shape \(N, 2\)"),
         ({"q_ref": np.zeros((50, 2))}, "q_ref must have 101 rows"),
         ({"q_ref": None}, "q_ref is missing"),
@@ -66,9 +71,21 @@ def test_open_loop_arguments(scara):
         (didim.PD, {"natural_frequency": np.nan}, "natural_frequency must be positive"),
         (didim.PD, {"natural_frequency": 1.0, "kp": 1.0, "kv": 1.0}, "needs either"),
         (didim.PD, {"natural_frequency": 1.0, "delay": 1}, "need a sampled law"),
-        (didim.PD, {"natural_frequency": 1.0, "rate": 100, "delay": 0.5}, "delay, in samples, must be a whole number"),
-        (didim.PD, {"natural_frequency": 1.0, "rate": -5}, "rate, in samples per second, must be one finite number above 0"),
-        (didim.PD, {"natural_frequency": 1.0, "rate": 100, "velocity": "guess"}, "unknown velocity"),
+        (
+            didim.PD,
+            {"natural_frequency": 1.0, "rate": 100, "delay": 0.5},
+            "delay, in samples, must be a whole number",
+        ),
+        (
+            didim.PD,
+            {"natural_frequency": 1.0, "rate": -5},
+            "rate, in samples per second, must be one finite number above 0",
+        ),
+        (
+            didim.PD,
+            {"natural_frequency": 1.0, "rate": 100, "velocity": "guess"},
+            "unknown velocity",
+        ),
         (didim.PD, {"natural_frequency": 1.0, "saturation": 0.0}, "saturation must be positive"),
         (didim.PD, {"natural_frequency": 1.0, "model_term": "gravity"}, "belong together"),
         (didim.PID, {"kp": 1.0, "kv": 1.0}, "needs ki"),
@@ -88,7 +105,9 @@ def test_laws(law, settings, message):
 
 def test_gains_of_the_wrong_number(scara):
     with pytest.raises(didim.InputError, match="natural_frequency must be one number or 2"):
-        didim.simulate(scara, scara.nominal, didim.PD(natural_frequency=[1.0, 2.0, 3.0]), t=T, q_ref=Q)
+        didim.simulate(
+            scara, scara.nominal, didim.PD(natural_frequency=[1.0, 2.0, 3.0]), t=T, q_ref=Q
+        )
     with pytest.raises(didim.InputError, match="too stiff"):
         didim.simulate(scara, scara.nominal, didim.PD(kp=1.0, kv=1e9), t=T, q_ref=Q)
 
@@ -96,7 +115,9 @@ def test_gains_of_the_wrong_number(scara):
 def test_an_infeasible_inertia_stops_at_once_and_says_where(scara):
     phi = scara.nominal
     phi[scara.parameter_names.index("ZZ2")] = -1.0
-    motion = didim.simulate(scara, phi, didim.PD(natural_frequency=10.0, inertia=1.0), t=T, q_ref=Q, check=False)
+    motion = didim.simulate(
+        scara, phi, didim.PD(natural_frequency=10.0, inertia=1.0), t=T, q_ref=Q, check=False
+    )
     assert motion.status == "infeasible"
     assert "t = 0 s, joint 2 (joint_2)" in motion.message
     assert motion.q.shape == (0, 2)
@@ -138,14 +159,22 @@ def test_progress_is_told_and_can_stop(scara):
     assert len(told) > 5
     assert told == sorted(told)
     assert told[-1] == 1.0
-    motion = didim.simulate(scara, scara.nominal, loop, t=t, q_ref=reference, progress=lambda share: share < 0.3)
+    motion = didim.simulate(
+        scara, scara.nominal, loop, t=t, q_ref=reference, progress=lambda share: share < 0.3
+    )
     assert motion.status == "cancelled"
     assert 0.3 <= motion.t.size / t.size < 0.6
 
 
 def test_virtual_experiment_is_reproducible_and_honest(scara):
     reference = didim.Fourier.random(scara.robot, 0, period=4.0)
-    settings = {"rate": 200, "noise": 0.02, "encoder": 1e-4, "start_offset": [0.01, -0.02], "seed": 3}
+    settings = {
+        "rate": 200,
+        "noise": 0.02,
+        "encoder": 1e-4,
+        "start_offset": [0.01, -0.02],
+        "seed": 3,
+    }
     loop = didim.PD(natural_frequency=[6.0, 30.0], rate=1000)
     one, truth = didim.virtual_experiment(scara, scara.nominal, loop, reference, **settings)
     two, _ = didim.virtual_experiment(scara, scara.nominal, loop, reference, **settings)
@@ -153,15 +182,23 @@ def test_virtual_experiment_is_reproducible_and_honest(scara):
     assert one.t.size == 801
     assert np.allclose(truth.motion.q[0] - reference.sample([0.0])[0][0], [0.01, -0.02])
     noise = one.tau - truth.motion.tau
-    assert np.allclose(noise.std(axis=0), 0.02 * np.sqrt(np.mean(truth.motion.tau**2, axis=0)), rtol=0.1)
+    assert np.allclose(
+        noise.std(axis=0), 0.02 * np.sqrt(np.mean(truth.motion.tau**2, axis=0)), rtol=0.1
+    )
     assert np.allclose(one.q / 1e-4, np.round(one.q / 1e-4), atol=1e-6)
     assert np.abs(one.q - truth.motion.q).max() <= 0.51e-4
-    other, _ = didim.virtual_experiment(scara, scara.nominal, loop, reference, **(settings | {"seed": 4}))
+    other, _ = didim.virtual_experiment(
+        scara, scara.nominal, loop, reference, **(settings | {"seed": 4})
+    )
     assert not np.array_equal(one.tau, other.tau)
     assert truth.controller.inertia is None or np.all(np.asarray(truth.controller.inertia) > 0)
     with pytest.raises(didim.InfeasibleError, match="virtual experiment failed"):
         didim.virtual_experiment(scara, -scara.nominal, didim.PD(kp=1.0, kv=1.0), reference)
-    for wrong, message in [({"rate": 0}, "rate"), ({"noise": -1}, "negative"), ({"duration": 9.0}, "at most 4 s")]:
+    for wrong, message in [
+        ({"rate": 0}, "rate"),
+        ({"noise": -1}, "negative"),
+        ({"duration": 9.0}, "at most 4 s"),
+    ]:
         with pytest.raises(didim.InputError, match=message):
             didim.virtual_experiment(scara, scara.nominal, loop, reference, **wrong)
     with pytest.raises(didim.InputError, match="reference must be"):

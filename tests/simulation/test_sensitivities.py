@@ -1,4 +1,6 @@
-"""Exact sensitivities against central differences of the simulation, for parameters, gains and delay."""
+"""Exact sensitivities against central differences of the simulation, for parameters, gains and
+delay.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def pd(J, **more):
 
 
 def difference(run, at: float, step: float, extrapolate: bool) -> np.ndarray:
-    """Central difference of tau and q, side by side (N, 2 n); of order 4 where nothing can switch between the four runs."""
+    """Central difference of tau and q, side by side (N, 2 n); of order 4 where nothing can switch
+    between the four runs.
+    """
     up, down = run(at + step), run(at - step)
     assert up.completed
     assert down.completed
@@ -37,23 +41,45 @@ def difference(run, at: float, step: float, extrapolate: bool) -> np.ndarray:
     return (4 * difference(run, at, step / 2, False) - first) / 3 if extrapolate else first
 
 
-def worst(base, parameters, loop, reference, t, gains=True, delay=False, share: float = 1e-3, only=None, **settings):
-    """Largest relative error, in norm, of any direction, for torque and position; and which direction it was."""
-    found = didim.sensitivities(base, parameters, loop, t=t, q_ref=reference, gains=gains, delay=delay, **settings)
+def worst(
+    base,
+    parameters,
+    loop,
+    reference,
+    t,
+    gains=True,
+    delay=False,
+    share: float = 1e-3,
+    only=None,
+    **settings,
+):
+    """Largest relative error, in norm, of any direction, for torque and position; and which
+    direction it was.
+    """
+    found = didim.sensitivities(
+        base, parameters, loop, t=t, q_ref=reference, gains=gains, delay=delay, **settings
+    )
     assert found.motion.completed
     n, errors = base.robot.n, {}
 
     def simulated(beta, law, course):
-        return didim.simulate(base, beta, law, t=t, q_ref=course, method="fixed", check=False, **settings)
+        return didim.simulate(
+            base, beta, law, t=t, q_ref=course, method="fixed", check=False, **settings
+        )
 
-    np.testing.assert_allclose(simulated(parameters, loop, reference).tau, found.motion.tau, atol=1e-9)
+    np.testing.assert_allclose(
+        simulated(parameters, loop, reference).tau, found.motion.tau, atol=1e-9
+    )
     for k, name in enumerate(found.names):
         if only is not None and name not in only:
             continue
         if k < parameters.size:
             at, unit = parameters[k], np.eye(parameters.size)[k]
             step = share * max(abs(at), 0.1 if share > 1e-5 else 0.01)
-            run = lambda value, unit=unit, at=at: simulated(parameters + (value - at) * unit, loop, reference)  # noqa: E731
+
+            def run(value, unit=unit, at=at):
+                return simulated(parameters + (value - at) * unit, loop, reference)
+
         elif name == "delay":
             at, step = 0.0, 1e-5
             run = lambda value: simulated(parameters, loop, reference.delayed(value))  # noqa: E731
@@ -62,7 +88,9 @@ def worst(base, parameters, loop, reference, t, gains=True, delay=False, share: 
             gain = np.array(np.broadcast_to(np.asarray(getattr(loop, kind), dtype=float), (n,)))
             at, step = gain[j], share * gain[j]
             run = lambda value, kind=kind, j=j, gain=gain: simulated(  # noqa: E731
-                parameters, replace(loop, **{kind: np.where(np.arange(n) == j, value, gain)}), reference
+                parameters,
+                replace(loop, **{kind: np.where(np.arange(n) == j, value, gain)}),
+                reference,
             )
         expected = difference(run, at, step, share > 1e-5)
         ours = np.hstack([found.tau[:, :, k], found.q[:, :, k]])
@@ -82,7 +110,9 @@ def test_smooth_friction_to_1e_5(name):
 
 @pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
 def test_exact_friction_to_1e_3(name):
-    """Through reversals and sticking: between the two runs of a difference no contact changes what it does."""
+    """Through reversals and sticking: between the two runs of a difference no contact changes what
+    it does.
+    """
     base, beta, reference, J = robot_case(name, seed=3)
     t = np.arange(0.3, 1.1, 1e-3)
     motion = didim.simulate(base, beta, pd(J), t=t, q_ref=reference)
@@ -103,7 +133,9 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_its_gains_and_the_delay(law):
     base, beta, reference, J = robot_case("scara")
-    error, where = worst(base, beta, LAWS[law](J), reference, np.arange(0, 0.6, 1e-3), delay=True, friction="smooth")
+    error, where = worst(
+        base, beta, LAWS[law](J), reference, np.arange(0, 0.6, 1e-3), delay=True, friction="smooth"
+    )
     assert error < 5e-5, where
 
 
@@ -134,7 +166,9 @@ def test_a_controller_with_its_own_model(term):
         else pd(J, model_term=term, **settings)
     )
     only = {"ZZ1R", "MX2R", "Fv3", "Ia6", "kp2", "kv5"}
-    error, where = worst(base, beta, law, reference, np.arange(0, 0.3, 1e-3), friction="smooth", only=only)
+    error, where = worst(
+        base, beta, law, reference, np.arange(0, 0.3, 1e-3), friction="smooth", only=only
+    )
     assert error < 1e-5, where
 
 
@@ -146,7 +180,10 @@ def test_gains_that_follow_the_parameters_are_folded_in():
     error, where = worst(base, beta, law, reference, t, gains=False, friction="smooth", only=only)
     assert error < 1e-5, where
     fixed = law.retuned(didim.largest_inertias(base, beta))
-    one, two = (didim.sensitivities(base, beta, each, t=t, q_ref=reference, friction="smooth").tau for each in (law, fixed))
+    one, two = (
+        didim.sensitivities(base, beta, each, t=t, q_ref=reference, friction="smooth").tau
+        for each in (law, fixed)
+    )
     assert np.abs(one - two).max() > 0.1 * np.abs(one).max()
 
 
@@ -160,16 +197,23 @@ def test_open_loop():
     for k in range(beta.size):
         step = 1e-5 * np.eye(beta.size)[k]
         up, down = (
-            didim.simulate(base, beta + sign * step, None, t=t, tau=tau, friction="smooth", method="fixed") for sign in (1, -1)
+            didim.simulate(
+                base, beta + sign * step, None, t=t, tau=tau, friction="smooth", method="fixed"
+            )
+            for sign in (1, -1)
         )
         expected = (up.q - down.q) / 2e-5
-        assert np.linalg.norm(found.q[:, :, k] - expected) < 1e-5 * max(np.linalg.norm(expected), 1e-3)
+        assert np.linalg.norm(found.q[:, :, k] - expected) < 1e-5 * max(
+            np.linalg.norm(expected), 1e-3
+        )
 
 
 def test_tracking_start_and_outputs_between_steps():
     base, beta, reference, J = robot_case("scara")
     t = np.cumsum(np.random.default_rng(2).uniform(2e-4, 3e-3, 250))
-    error, where = worst(base, beta, pd(J), reference, t, friction="smooth", initial="tracking", step=1e-3)
+    error, where = worst(
+        base, beta, pd(J), reference, t, friction="smooth", initial="tracking", step=1e-3
+    )
     assert error < 1e-5, where
 
 

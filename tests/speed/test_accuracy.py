@@ -37,7 +37,9 @@ def test_dynamics_agree_with_the_peer(robot, k):
 def test_decimation_is_that_of_scipy():
     X = signals.columns(3000)
     assert signals.difference(X, Decimation(signals.N_D, "scipy")) < 1e-12
-    assert signals.difference(X, Decimation(signals.N_D, "fir")) < 0.05, "another filter of the same band"
+    assert signals.difference(X, Decimation(signals.N_D, "fir")) < 0.05, (
+        "another filter of the same band"
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,10 @@ def test_straight_line_c_simulates_the_same(truth):
     if not StraightLine.available:
         pytest.skip("there is no C compiler")
     assert simulation.torque_error(LOOP.by_c()(), truth["smooth"][:-1]) < 1e-4
-    assert simulation.torque_error(LOOP.by_c()(), LOOP.own(**simulation.SMOOTH, method="fixed")[:-1]) < 1e-6
+    assert (
+        simulation.torque_error(LOOP.by_c()(), LOOP.own(**simulation.SMOOTH, method="fixed")[:-1])
+        < 1e-6
+    )
 
 
 @peer
@@ -77,13 +82,17 @@ def test_mujoco_simulates_the_same(truth):
 
 def test_the_didim_that_is_timed_finds_the_robot():
     case, experiment, _ = identification.record()
-    found = didim.identify(case.model, experiment, identification.didim_settings(0.95 * case.model.nominal))
+    found = didim.identify(
+        case.model, experiment, identification.didim_settings(0.95 * case.model.nominal)
+    )
     assert np.max(np.abs(found.values - case.model.base.nominal) / found.corrected_sigma) < 6
 
 
 def test_the_idim_that_is_timed_predicts_the_torque():
     model, experiment = identification.long_record(6000)
-    found = didim.identify(model, experiment, didim.IDIM(cutoff=20.0, decimation=identification.N_D))
+    found = didim.identify(
+        model, experiment, didim.IDIM(cutoff=20.0, decimation=identification.N_D)
+    )
     assert found.residual < 0.02
 
 
@@ -91,7 +100,9 @@ def test_exponents_are_slopes():
     assert growth.Growth("cubic", (1, 2, 4), (1.0, 8.0, 64.0), 3.0).exponent == pytest.approx(3.0)
     model = growth.chain(3)
     assert model.robot.n == 3
-    assert "missed" in growth.text([growth.Growth("x", (1, 2), (1.0, 16.0), 3.0)], {"IDIM": (3.0, 1.0, "converged")}, {})
+    assert "missed" in growth.text(
+        [growth.Growth("x", (1, 2), (1.0, 16.0), 3.0)], {"IDIM": (3.0, 1.0, "converged")}, {}
+    )
 
 
 def test_targets_are_judged_and_missing_peers_are_rows():

@@ -18,13 +18,17 @@ def smooth_columns(rows: int, count: int = 3) -> np.ndarray:
 
 
 def study(noise, correlation, runs: int = 300, rows: int = 600):
-    """Coverage of 95 % intervals from printed and corrected covariances, and the standard deviation they should give."""
+    """Coverage of 95 % intervals from printed and corrected covariances, and the standard deviation
+    they should give.
+    """
     W, values = smooth_columns(rows), np.array([1.0, -2.0, 0.5])
     hits = {"covariance": 0, "corrected": 0}
     for k in range(runs):
         rho = noise(np.random.default_rng(k), rows)
         zeros = np.zeros(rows, dtype=int)
-        system = LinearSystem(W, W @ values + rho, zeros, zeros, np.arange(rows), ("a", "b", "c"), 1, correlation)
+        system = LinearSystem(
+            W, W @ values + rho, zeros, zeros, np.arange(rows), ("a", "b", "c"), 1, correlation
+        )
         solution = estimate(system, "wls")
         figures = statistics(system, solution)
         for name in hits:
@@ -58,7 +62,11 @@ def test_white_noise_is_left_as_it_is():
 
 
 def test_long_correlation_is_seen_in_the_residuals():
-    """Noise of an AR(1) process with lag-1 correlation 0.67, as the residuals of real machines have."""
-    covered = study(lambda rng, rows: signal.lfilter([1.0], [1.0, -0.67], rng.standard_normal(rows)), np.ones(1))
+    """Noise of an AR(1) process with lag-1 correlation 0.67, as the residuals of real machines
+    have.
+    """
+    covered = study(
+        lambda rng, rows: signal.lfilter([1.0], [1.0, -0.67], rng.standard_normal(rows)), np.ones(1)
+    )
     assert covered["covariance"] < 0.75
     assert 0.88 < covered["corrected"] < 0.97

@@ -1,4 +1,6 @@
-"""Monte-Carlo on the virtual SCARA: 95 % intervals hold the truth 95 times in a hundred, for IDIM and for DIDIM."""
+"""Monte-Carlo on the virtual SCARA: 95 % intervals hold the truth 95 times in a hundred, for IDIM
+and for DIDIM.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def coverage(experiment, truth, method) -> tuple[np.ndarray, int]:
 
 @pytest.mark.parametrize("method", ["IDIM", "DIDIM"])
 def test_intervals_cover(method):
-    """IDIM with good filtering: 1 kHz, Butterworth far above the motion; DIDIM on torque alone, with default tolerances."""
+    """IDIM with good filtering: 1 kHz, Butterworth far above the motion; DIDIM on torque alone,
+    with default tolerances.
+    """
     if method == "IDIM":
         experiment, truth = scara_record((20.0, 100.0), rate=1000.0, periods=3)
         settings = didim.IDIM(cutoff=200.0, decimation=20, trim=(1000, 500))

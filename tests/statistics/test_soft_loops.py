@@ -11,11 +11,15 @@ RUNS = 40
 
 
 def test_intervals_of_didim_in_a_soft_loop():
-    """The spread over noise seeds is that of the corrected sigma; what W alone would give is too small for some."""
+    """The spread over noise seeds is that of the corrected sigma; what W alone would give is too
+    small for some.
+    """
     scara, errors, ours, printed = model(), [], [], []
     for seed in range(RUNS):
         experiment, truth = scara_record((2.0, 5.0), rate=100.0, noise=0.03, seed=seed, periods=2)
-        method = didim.DIDIM(controller=truth.controller, decimation=4, initial="nominal", gain_update=False)
+        method = didim.DIDIM(
+            controller=truth.controller, decimation=4, initial="nominal", gain_update=False
+        )
         found = didim.identify(scara, experiment, method)
         assert found.status == "converged"
         errors.append(found.parameters - scara.base.nominal)

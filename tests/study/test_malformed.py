@@ -1,4 +1,6 @@
-"""Malformed studies and data files: each is one line that names the place and what to do, status 2, nothing on stdout."""
+"""Malformed studies and data files: each is one line that names the place and what to do, status 2,
+nothing on stdout.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +15,77 @@ STUDIES = {
     "no method": (study(method=None), "the key 'method' is missing"),
     "no experiment": (study(experiment=None), "the key 'experiment' is missing"),
     "empty experiments": (study(experiment=[]), "describe each record in a table [[experiment]]"),
-    "experiment is a table": (study(experiment={"file": "run.csv"}), "must be a list, written [[experiment]]"),
+    "experiment is a table": (
+        study(experiment={"file": "run.csv"}),
+        "must be a list, written [[experiment]]",
+    ),
     "experiment is a number": (study(experiment=[5]), "experiment.0 must be a table, found 5"),
     "unknown key": (study(robt="scara"), "unknown key 'robt'; did you mean 'robot'?"),
-    "unknown key below": (study(experiment__0__colums={}), "unknown key 'experiment.0.colums'; did you mean 'columns'?"),
+    "unknown key below": (
+        study(experiment__0__colums={}),
+        "unknown key 'experiment.0.colums'; did you mean 'columns'?",
+    ),
     "unknown setting": (study(idim__cutof=3.0), "unknown key 'idim.cutof'; did you mean 'cutoff'?"),
-    "unknown gain": (study(controller__kpp=3.0), "unknown key 'controller.kpp'; did you mean 'kp'?"),
-    "unknown signal": (study(experiment__0__columns__torque="a"), "unknown key 'experiment.0.columns.torque'"),
+    "unknown gain": (
+        study(controller__kpp=3.0),
+        "unknown key 'controller.kpp'; did you mean 'kp'?",
+    ),
+    "unknown signal": (
+        study(experiment__0__columns__torque="a"),
+        "unknown key 'experiment.0.columns.torque'",
+    ),
     "unknown method": (study(method="didm"), "method: unknown 'didm'; did you mean 'didim'?"),
-    "unknown law": (study(controller__law="pdd"), "controller.law: unknown 'pdd'; did you mean 'pd'?"),
-    "unknown use": (study(experiment__0__use="fitt"), "experiment.0.use: unknown 'fitt'; did you mean 'fit'?"),
-    "unknown effect": (study(effects=["viscos"]), "unknown effect 'viscos'; did you mean 'viscous'?"),
+    "unknown law": (
+        study(controller__law="pdd"),
+        "controller.law: unknown 'pdd'; did you mean 'pd'?",
+    ),
+    "unknown use": (
+        study(experiment__0__use="fitt"),
+        "experiment.0.use: unknown 'fitt'; did you mean 'fit'?",
+    ),
+    "unknown effect": (
+        study(effects=["viscos"]),
+        "unknown effect 'viscos'; did you mean 'viscous'?",
+    ),
     "exclusive effects": (study(effects=["offset", "asymmetric_coulomb"]), "exclude each other"),
     "unknown robot": (study(robot="scaro"), "did you mean 'scara'?"),
     "missing robot file": (study(robot="arm.urdf"), "robot: "),
     "robot is a number": (study(robot=3), "robot must be a text, found 3"),
     "missing file": (study(experiment__0__file="rum.csv"), "experiment.0.file: "),
-    "another variable": (study(experiment__0__file="${HOME}/run.csv"), "Only ${DIDIM_DATA} is expanded"),
+    "another variable": (
+        study(experiment__0__file="${HOME}/run.csv"),
+        "Only ${DIDIM_DATA} is expanded",
+    ),
     "file is a folder": (study(experiment__0__file="."), "is a folder"),
     "file is a number": (study(experiment__0__file=7), "experiment.0.file must be a text, found 7"),
     "empty table of files": (study(experiment__0__file={}), "give a file for each signal"),
-    "file of an unknown kind": (study(experiment__0__file="study.toml"), "the ending '.toml' is not known"),
-    "missing column": (study(experiment__0__columns__tau=["tau1", "tau_2"]), "no column 'tau_2' for tau; did you mean 'tau2'?"),
+    "file of an unknown kind": (
+        study(experiment__0__file="study.toml"),
+        "the ending '.toml' is not known",
+    ),
+    "missing column": (
+        study(experiment__0__columns__tau=["tau1", "tau_2"]),
+        "no column 'tau_2' for tau; did you mean 'tau2'?",
+    ),
     "column number": (study(experiment__0__columns__t=99), "there is no column 99 for t"),
     "too few columns": (
         study(experiment__0__columns__tau="tau1"),
         "tau has 1 columns, the robot has 2 joints",
     ),
-    "column is a float": (study(experiment__0__columns__t=1.5), "must be a column's name or number"),
+    "column is a float": (
+        study(experiment__0__columns__t=1.5),
+        "must be a column's name or number",
+    ),
     "no torque": (study(experiment__0__columns__tau=None), "give either tau or control"),
-    "between backwards": (study(experiment__0__between=[3.0, 1.0]), "start and end in s, the end later"),
+    "between backwards": (
+        study(experiment__0__between=[3.0, 1.0]),
+        "start and end in s, the end later",
+    ),
     "between outside": (study(experiment__0__between=[50.0, 60.0]), "the record has 0 to 7.99 s"),
-    "unit": (study(experiment__0__units={"q": "degree"}), "unknown unit 'degree' of q; did you mean 'deg'?"),
+    "unit": (
+        study(experiment__0__units={"q": "degree"}),
+        "unknown unit 'degree' of q; did you mean 'deg'?",
+    ),
     "amperes": (study(experiment__0__units={"tau": "A"}), "give the torque constant"),
     "gear of no robot": (study(experiment__0__gear="robot"), "describes no gears"),
     "gear": (study(experiment__0__gear=[1.0, 2.0, 3.0]), "gear must be one number, 2 or 2 x 2"),
@@ -53,16 +94,40 @@ STUDIES = {
         "control needs drive_gain",
     ),
     "rate and time": (study(experiment__0__rate=100.0), "the time is given twice"),
-    "two references": (study(experiment__0__reference={"measured_cutoff": 5.0}), "from several places"),
-    "align and shift": (study(experiment__0__reference={"align": True, "shift": 0.1}), "either align or shift"),
+    "two references": (
+        study(experiment__0__reference={"measured_cutoff": 5.0}),
+        "from several places",
+    ),
+    "align and shift": (
+        study(experiment__0__reference={"align": True, "shift": 0.1}),
+        "either align or shift",
+    ),
     "nothing to fit": (study(experiment__0__use="validate"), 'no experiment has use = "fit"'),
-    "didim without a loop": (study(method="didim", controller=None), "describe it in a table [controller]"),
-    "negative gain": (study(method="didim", controller={"law": "pd", "kp": -1.0, "kv": 1.0}), "kp must be positive"),
-    "half the gains": (study(method="didim", controller={"law": "pd", "kp": 1.0}), "needs both kp and kv"),
+    "didim without a loop": (
+        study(method="didim", controller=None),
+        "describe it in a table [controller]",
+    ),
+    "negative gain": (
+        study(method="didim", controller={"law": "pd", "kp": -1.0, "kv": 1.0}),
+        "kp must be positive",
+    ),
+    "half the gains": (
+        study(method="didim", controller={"law": "pd", "kp": 1.0}),
+        "needs both kp and kv",
+    ),
     "gain of another law": (study(controller__ki=1.0), "the law 'pd' has no ki"),
-    "parallel pid": (study(controller={"law": "pid", "Kp": 1.0, "Kd": 1.0}), "Kp and Kd belong together"),
-    "gains of three joints": (study(method="didim", controller__natural_frequency=[1.0, 2.0, 3.0]), "natural_frequency"),
-    "decimation is a text": (study(idim__decimation="4"), "idim.decimation must be a whole number, found '4'"),
+    "parallel pid": (
+        study(controller={"law": "pid", "Kp": 1.0, "Kd": 1.0}),
+        "Kp and Kd belong together",
+    ),
+    "gains of three joints": (
+        study(method="didim", controller__natural_frequency=[1.0, 2.0, 3.0]),
+        "natural_frequency",
+    ),
+    "decimation is a text": (
+        study(idim__decimation="4"),
+        "idim.decimation must be a whole number, found '4'",
+    ),
     "decimation is zero": (study(idim__decimation=0), "at least 1"),
     "cutoff beyond Nyquist": (study(idim__cutoff=80.0), "half the sampling rate"),
     "trim": (study(idim__trim=[1, 2, 3]), "two whole numbers"),
@@ -71,7 +136,10 @@ STUDIES = {
     "gravity": (study(gravity=[0.0, 9.81]), "gravity must be a list of three numbers"),
     "output of the wrong kind": (study(output={"result": "result.txt"}), "must end in .json"),
     "output in no folder": (study(output={"robot": "none/arm.urdf"}), "there is no folder"),
-    "result over a file": (study(output={"result": "run.json"}), "exists already; give another name, or --force"),
+    "result over a file": (
+        study(output={"result": "run.json"}),
+        "exists already; give another name, or --force",
+    ),
 }
 
 FILES = {
@@ -82,8 +150,14 @@ FILES = {
     "decimal commas": (b"t;tau1;tau2;q1;q2;r1;r2\n0,0;1;2;3;4;5;6\n", "a decimal comma?"),
     "binary": (bytes(range(256)) * 4, "cannot be read"),
     "one row": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n", "at least 2 times"),
-    "time backwards": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n2,1,2,3,4,5,6\n1,1,2,3,4,5,6\n", "must rise"),
-    "nan": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,nan,2,3,4,5,6\n", "must be finite; sample 1, column 0"),
+    "time backwards": (
+        b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n2,1,2,3,4,5,6\n1,1,2,3,4,5,6\n",
+        "must rise",
+    ),
+    "nan": (
+        b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,nan,2,3,4,5,6\n",
+        "must be finite; sample 1, column 0",
+    ),
     "too short": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n0.01,1,2,3,4,5,6\n", "too short"),
 }
 

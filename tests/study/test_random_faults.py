@@ -1,4 +1,6 @@
-"""Random studies with random faults: the status is 0, 1 or 2, errors are one line, and there is never a traceback."""
+"""Random studies with random faults: the status is 0, 1 or 2, errors are one line, and there is
+never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,43 @@ from didim.study.schema import StudyFile
 from support.studies import STUDY, toml, write_csv
 
 SCALARS = st.one_of(
-    st.sampled_from([0, -1, 1, 4, 10**6, 0.0, -0.5, 2.0, 1e9, 1e-9, True, False, "", "q", "tau*", "run.csv", "pd", "didim"]),
     st.sampled_from(
-        ["unit", "nominal", "prior", "deg", "none", "robot", "validate", "scara", "panda", "${DIDIM_DATA}", "\\", "ä"]
+        [
+            0,
+            -1,
+            1,
+            4,
+            10**6,
+            0.0,
+            -0.5,
+            2.0,
+            1e9,
+            1e-9,
+            True,
+            False,
+            "",
+            "q",
+            "tau*",
+            "run.csv",
+            "pd",
+            "didim",
+        ]
+    ),
+    st.sampled_from(
+        [
+            "unit",
+            "nominal",
+            "prior",
+            "deg",
+            "none",
+            "robot",
+            "validate",
+            "scara",
+            "panda",
+            "${DIDIM_DATA}",
+            "\\",
+            "ä",
+        ]
     ),
     st.integers(-5, 40),
     st.floats(allow_nan=False, allow_infinity=False),
@@ -32,11 +68,25 @@ VALUES = st.one_of(
 
 def paths(node: Any, before: tuple = ()) -> list[tuple]:
     """Every place in plain data."""
-    inner = list(node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ())
-    return [(*before, key) for key, _ in inner] + [path for key, each in inner for path in paths(each, (*before, key))]
+    inner = list(
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    return [(*before, key) for key, _ in inner] + [
+        path for key, each in inner for path in paths(each, (*before, key))
+    ]
 
 
-KEYS = sorted({key for table in StudyFile.model_json_schema()["$defs"].values() for key in table.get("properties", {})})
+KEYS = sorted(
+    {
+        key
+        for table in StudyFile.model_json_schema()["$defs"].values()
+        for key in table.get("properties", {})
+    }
+)
 
 
 @st.composite
@@ -69,8 +119,15 @@ def folder(tmp_path_factory):
     return made
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=broken(), command=st.sampled_from(["identify", "identify", "check"]), as_json=st.booleans())
+@settings(
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    data=broken(), command=st.sampled_from(["identify", "identify", "check"]), as_json=st.booleans()
+)
 def test_never_a_traceback(folder, data, command, as_json):
     file = folder / "study.toml"
     file.write_text(toml(data), encoding="utf-8")

@@ -1,4 +1,6 @@
-"""What a study makes of its records: gains, references, several files, and keys that would do nothing."""
+"""What a study makes of its records: gains, references, several files, and keys that would do
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,23 @@ def test_control_takes_the_gain_of_the_record_the_loop_or_the_robot(tmp_path, na
     tau = np.column_stack([table()["tau1"], table()["tau2"]])
     found = load(tmp_path, experiment=[record], controller=loop).records[0].tau
     np.testing.assert_allclose(found, tau * [2, 3], rtol=1e-9)
-    found = load(tmp_path, experiment=[{**record, "drive_gain": 5.0}], controller=loop).records[0].tau
+    found = (
+        load(tmp_path, experiment=[{**record, "drive_gain": 5.0}], controller=loop).records[0].tau
+    )
     np.testing.assert_allclose(found, tau * 5, rtol=1e-9)
     with pytest.raises(didim.InputError, match="control needs drive_gain"):
-        _ = load(tmp_path, experiment=[record], controller={"law": "pd", "natural_frequency": 20.0}).records
+        _ = load(
+            tmp_path, experiment=[record], controller={"law": "pd", "natural_frequency": 20.0}
+        ).records
 
 
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ({"units": {"q_ref": "deg"}}, "reference.units belongs to a reference with a file of its own"),
+        (
+            {"units": {"q_ref": "deg"}},
+            "reference.units belongs to a reference with a file of its own",
+        ),
         ({"gear": 50.0}, "reference.gear belongs"),
         ({"columns": {"q_ref": "r1"}}, "reference.columns belongs"),
         ({"file": "run.csv"}, "from several places"),
@@ -52,7 +61,9 @@ def test_references_from_a_file_the_motion_or_a_column(tmp_path):
     assert by_column.q_ref.interpolation == "linear"
     columns = {"t": "t", "tau": "tau*", "q": "q*"}
     own = {"file": "run.csv", "columns": {"t": "t", "q_ref": "r*"}, "shift": 0.25}
-    from_file = load(tmp_path, experiment=[{"file": "run.csv", "columns": columns, "reference": own}]).records[0]
+    from_file = load(
+        tmp_path, experiment=[{"file": "run.csv", "columns": columns, "reference": own}]
+    ).records[0]
     assert from_file.q_ref.span[0] == 0.25
     moved = {"file": "run.csv", "columns": columns, "reference": {"measured_cutoff": 8.0}}
     measured = load(tmp_path, experiment=[moved]).records[0]
@@ -89,11 +100,23 @@ def test_a_loop_lags_by_its_gains_and_its_friction():
             ["time", "desired_position_1", "desired_position_2", "tau1", "tau2"],
             {"q_ref": ["desired_position_1", "desired_position_2"]},
         ),
-        (["t", "q_reference1", "q_reference2", "u1", "u2"], {"q_ref": ["q_reference1", "q_reference2"], "tau": ["u1", "u2"]}),
-        (["stamp", "pos_commanded1", "pos_commanded2"], {"q_ref": ["pos_commanded1", "pos_commanded2"]}),
+        (
+            ["t", "q_reference1", "q_reference2", "u1", "u2"],
+            {"q_ref": ["q_reference1", "q_reference2"], "tau": ["u1", "u2"]},
+        ),
+        (
+            ["stamp", "pos_commanded1", "pos_commanded2"],
+            {"q_ref": ["pos_commanded1", "pos_commanded2"]},
+        ),
         (["t", "elbow_effort", "shoulder_effort"], {"tau": ["shoulder_effort", "elbow_effort"]}),
-        (["Time [s]", "Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"], {"tau": ["Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"]}),
-        (["t", "current1", "current2", "vel1", "vel2"], {"control": ["current1", "current2"], "dq": ["vel1", "vel2"]}),
+        (
+            ["Time [s]", "Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"],
+            {"tau": ["Joint Torque 1 [Nm]", "Joint Torque 2 [Nm]"]},
+        ),
+        (
+            ["t", "current1", "current2", "vel1", "vel2"],
+            {"control": ["current1", "current2"], "dq": ["vel1", "vel2"]},
+        ),
         (["t", "tau1", "tau2", "q2", "q3"], {"tau": ["tau1", "tau2"]}),
     ],
 )
@@ -110,7 +133,11 @@ def test_names_of_a_log_cannot_write_keys(tmp_path):
     evil = 'x\n[output]\nresult = "evil.json"\n#'
     model = didim.DynamicModel(didim.load_robot("scara"))
     columns = {"t": np.zeros(3), "tau": np.zeros((3, 2)), "q": np.zeros((3, 2)), evil: np.zeros(3)}
-    text = data_template(tmp_path / "s.toml", "scara", model, "run.npz", columns).files[tmp_path / "s.toml"].decode()
+    text = (
+        data_template(tmp_path / "s.toml", "scara", model, "run.npz", columns)
+        .files[tmp_path / "s.toml"]
+        .decode()
+    )
     assert "output" not in tomllib.loads(text)
 
 

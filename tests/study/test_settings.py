@@ -49,7 +49,9 @@ def sample(wanted: Any) -> str:
         kind = option.get("type")
         if kind == "array":
             inner = sample(option["items"])
-            return f"[{', '.join([f'{k + 1}' if inner.isdigit() else inner for k in range(option.get('minItems', 1))])}]"
+            count = option.get("minItems", 1)
+            items = [f"{k + 1}" if inner.isdigit() else inner for k in range(count)]
+            return f"[{', '.join(items)}]"
         if kind in ("number", "integer"):
             return "7"
         if kind == "boolean":
@@ -84,7 +86,11 @@ def test_there_are_many_keys():
     [
         ("method=didim", ("method",), "didim"),
         ("controller.kp = 80.0", ("controller", "kp"), 80.0),
-        ('effects=["asymmetric_viscous","asymmetric_coulomb"]', ("effects",), ["asymmetric_viscous", "asymmetric_coulomb"]),
+        (
+            'effects=["asymmetric_viscous","asymmetric_coulomb"]',
+            ("effects",),
+            ["asymmetric_viscous", "asymmetric_coulomb"],
+        ),
         ("experiment.0.use=validate", ("experiment", 0, "use"), "validate"),
         ("experiment[0].use=validate", ("experiment", 0, "use"), "validate"),
         ("experiment.between=[0, 3]", ("experiment", 0, "between"), [0, 3]),
@@ -148,6 +154,11 @@ def test_the_published_schema_takes_what_the_reader_takes():
     published = schema_of("study")
     jsonschema.Draft202012Validator.check_schema(published)
     jsonschema.validate(STUDY, published)
-    for wrong in (study(metod="x"), study(method="x"), study(experiment=[]), study(idim__decimation="4")):
+    for wrong in (
+        study(metod="x"),
+        study(method="x"),
+        study(experiment=[]),
+        study(idim__decimation="4"),
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, published)

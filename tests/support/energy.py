@@ -8,7 +8,9 @@ import didim
 
 
 def energy(model: didim.DynamicModel, q: np.ndarray, dq: np.ndarray, phi: np.ndarray) -> float:
-    """Kinetic energy from M(q), and potential energy from the position of every centre of mass, placed here by hand."""
+    """Kinetic energy from M(q), and potential energy from the position of every centre of mass,
+    placed here by hand.
+    """
     kinetic = 0.5 * dq @ model.inertia_matrix(q[None], phi)[0] @ dq
     potential = 0.0
     poses: list[tuple[np.ndarray, np.ndarray]] = []

@@ -67,7 +67,13 @@ ARM_URDF = """<?xml version="1.0"?>
 def write_table(path: Path, columns: dict[str, np.ndarray], separator: str = ",") -> Path:
     rows = np.column_stack(list(columns.values()))
     path.write_text(
-        "\n".join([separator.join(columns), *(separator.join(f"{value:.17g}" for value in row) for row in rows)]) + "\n"
+        "\n".join(
+            [
+                separator.join(columns),
+                *(separator.join(f"{value:.17g}" for value in row) for row in rows),
+            ]
+        )
+        + "\n"
     )
     return path
 

@@ -1,4 +1,6 @@
-"""Pinocchio as the independent side: the same URDF, in the joint order and parameter frames of a didim robot."""
+"""Pinocchio as the independent side: the same URDF, in the joint order and parameter frames of a
+didim robot.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,15 @@ from didim.robot import Robot
 from didim.robot.inertia import carrier
 
 _FROM_PINOCCHIO = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
-"""Pinocchio lists m, mc, Ixx Ixy Iyy Ixz Iyz Izz; these indices bring them to XX XY XZ YY YZ ZZ MX MY MZ M."""
+"""Pinocchio lists m, mc, Ixx Ixy Iyy Ixz Iyz Izz; these indices bring them to XX XY XZ YY YZ ZZ MX
+MY MZ M.
+"""
 
 
 class Peer:
-    """Rigid-body functions of one sample, arguments and results in the order of `robot.joint_names`."""
+    """Rigid-body functions of one sample, arguments and results in the order of
+    `robot.joint_names`.
+    """
 
     def __init__(self, urdf: str, robot: Robot) -> None:
         self.model = pin.buildModelFromXML(urdf)
@@ -39,12 +45,18 @@ class Peer:
         return full
 
     def torque(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
-        return pin.rnea(self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(ddq))[self.v]
+        return pin.rnea(
+            self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(ddq)
+        )[self.v]
 
     def acceleration(self, q: np.ndarray, dq: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        return pin.aba(self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(tau))[self.v]
+        return pin.aba(
+            self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(tau)
+        )[self.v]
 
-    def derivatives(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def derivatives(
+        self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """d tau/d q and d tau/d dq, (n, n)."""
         by_q, by_dq, _ = pin.computeRNEADerivatives(
             self.model, self.data, self._q(q), self._in_peer_order(dq), self._in_peer_order(ddq)

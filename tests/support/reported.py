@@ -1,4 +1,6 @@
-"""Estimates of every kind that a report must show, each made once; and names that try to break out of a page."""
+"""Estimates of every kind that a report must show, each made once; and names that try to break out
+of a page.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ import numpy as np
 import didim
 from support.virtual import loop, model, scara_record
 
-HOSTILE = '<script>window.broken = 1</script>"\'><img src=x onerror="window.broken=2">&{{ 7*7 }}</script>'
+HOSTILE = (
+    '<script>window.broken = 1</script>"\'><img src=x onerror="window.broken=2">&{{ 7*7 }}</script>'
+)
 
 
 @cache
@@ -29,7 +33,9 @@ def found(kind: str = "DIDIM") -> didim.Estimate:
         "IDIM": didim.IDIM(),
         "DIDIM": didim.DIDIM(controller=loop()),
         "refined": didim.DIDIM(controller=loop(), decimation=10, refine=True),
-        "gains": didim.DIDIM(controller=didim.PD(kp=[8.0, 20.0], kv=[120.0, 5.0]), decimation=4, estimate_gains=True),
+        "gains": didim.DIDIM(
+            controller=didim.PD(kp=[8.0, 20.0], kv=[120.0, 5.0]), decimation=4, estimate_gains=True
+        ),
         "position": didim.OutputError(controller=_own_gains(), output="position", decimation=10),
         "open loop": didim.OutputError(controller=None, decimation=10),
     }[kind]
@@ -42,7 +48,17 @@ def _own_gains() -> didim.PD:
     return didim.PD(kp=omega / 2, kv=2 * omega * J)
 
 
-KINDS = ("IDIM", "DIDIM", "refined", "gains", "position", "open loop", "several records", "unsolved", "no records")
+KINDS = (
+    "IDIM",
+    "DIDIM",
+    "refined",
+    "gains",
+    "position",
+    "open loop",
+    "several records",
+    "unsolved",
+    "no records",
+)
 
 
 def _unsolved(estimate: didim.Estimate) -> didim.Estimate:
@@ -67,10 +83,14 @@ def hostile() -> didim.Estimate:
     """An estimate whose every name and text comes from someone who means harm."""
     estimate = found("DIDIM")
     full = estimate.model.full
-    joints = tuple(replace(joint, name=f"{HOSTILE}{j}") for j, joint in enumerate(full.robot.joints))
+    joints = tuple(
+        replace(joint, name=f"{HOSTILE}{j}") for j, joint in enumerate(full.robot.joints)
+    )
     robot = replace(full.robot, name=HOSTILE, reference=HOSTILE, joints=joints)
     base = didim.DynamicModel(robot, full.effects).base
-    experiments = tuple(replace(each, name=HOSTILE, notes=(HOSTILE,)) for each in estimate.experiments)
+    experiments = tuple(
+        replace(each, name=HOSTILE, notes=(HOSTILE,)) for each in estimate.experiments
+    )
     tried = tuple(replace(each, experiment=HOSTILE) for each in estimate.validation)
     origin = {
         **estimate.provenance,
@@ -78,5 +98,12 @@ def hostile() -> didim.Estimate:
         "study": {HOSTILE: HOSTILE},
         "files": [{"path": HOSTILE, "sha256": "0"}],
     }
-    changed = {"experiments": experiments, "held_out": experiments, "validation": tried, "provenance": origin}
-    return replace(estimate, model=base, message=HOSTILE, notes=(HOSTILE,), method=HOSTILE, **changed)
+    changed = {
+        "experiments": experiments,
+        "held_out": experiments,
+        "validation": tried,
+        "provenance": origin,
+    }
+    return replace(
+        estimate, model=base, message=HOSTILE, notes=(HOSTILE,), method=HOSTILE, **changed
+    )

@@ -15,7 +15,12 @@ from support.virtual import model
 STUDY: dict[str, Any] = {
     "robot": "scara",
     "method": "idim",
-    "experiment": [{"file": "run.csv", "columns": {"t": "t", "tau": "tau*", "q": ["q1", "q2"], "q_ref": "r{j}"}}],
+    "experiment": [
+        {
+            "file": "run.csv",
+            "columns": {"t": "t", "tau": "tau*", "q": ["q1", "q2"], "q_ref": "r{j}"},
+        }
+    ],
     "controller": {"law": "pd", "natural_frequency": [20.0, 50.0]},
     "idim": {"decimation": 4},
     "didim": {"decimation": 4},
@@ -24,7 +29,9 @@ STUDY: dict[str, Any] = {
 
 @cache
 def table(seconds: float = 8.0) -> dict[str, np.ndarray]:
-    """Signals of the SCARA on a smooth path: exact torques of the nominal model, reference equal to the motion."""
+    """Signals of the SCARA on a smooth path: exact torques of the nominal model, reference equal to
+    the motion.
+    """
     import didim
 
     scara = model()
@@ -32,7 +39,15 @@ def table(seconds: float = 8.0) -> dict[str, np.ndarray]:
     t = np.arange(0, seconds, 0.01)
     q, dq, ddq = course.sample(t)
     tau = scara.inverse_dynamics(q, dq, ddq, scara.nominal)
-    return {"t": t, "tau1": tau[:, 0], "tau2": tau[:, 1], "q1": q[:, 0], "q2": q[:, 1], "r1": q[:, 0], "r2": q[:, 1]}
+    return {
+        "t": t,
+        "tau1": tau[:, 0],
+        "tau2": tau[:, 1],
+        "q1": q[:, 0],
+        "q2": q[:, 1],
+        "r1": q[:, 0],
+        "r2": q[:, 1],
+    }
 
 
 def write_csv(path: Path, columns: dict[str, np.ndarray] | None = None) -> Path:
@@ -64,7 +79,11 @@ def toml(data: dict[str, Any]) -> str:
 
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_inline(each)}" for key, each in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{json.dumps(key)} = {_inline(each)}" for key, each in value.items())
+            + " }"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_inline, value))}]"
     if isinstance(value, float):

@@ -36,13 +36,23 @@ def scara_record(
     offset: float = 0.0,
     mistuned: float = 1.0,
 ):
-    """An experiment on the virtual SCARA and its truth; `mistuned` multiplies the inertia that the true loop is tuned with."""
+    """An experiment on the virtual SCARA and its truth; `mistuned` multiplies the inertia that the
+    true loop is tuned with.
+    """
     scara = model()
     course = didim.Fourier.random(scara.robot, 1, period=period, periods=periods, share=share)
     J = mistuned * didim.largest_inertias(scara, scara.nominal)
     loop = didim.PD(natural_frequency=list(bandwidth), rate=law_rate, inertia=J)
     return didim.virtual_experiment(
-        scara, scara.nominal, loop, course, rate=rate, noise=noise, encoder=encoder, seed=seed, start_offset=offset
+        scara,
+        scara.nominal,
+        loop,
+        course,
+        rate=rate,
+        noise=noise,
+        encoder=encoder,
+        seed=seed,
+        start_offset=offset,
     )
 
 

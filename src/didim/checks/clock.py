@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from didim.checks.data import Subject
 from didim.checks.finding import Finding, graded
-from didim.checks.subject import Subject
 from didim.signals.resample import GAP, JITTER, REPEATED, is_regular, period_of
 
 SLOWEST, FASTEST = 10.0, 1e5
@@ -24,15 +24,19 @@ def sampling(subject: Subject) -> Iterator[Finding]:
     length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
     spread = float(np.std(step[step < GAP * period])) / period
     if not SLOWEST < 1.0 / period < FASTEST:
-        yield Finding("sampling", "warn", length, 'is the time in seconds? units = { t = "ms" } if it is not.')
+        yield Finding(
+            "sampling", "warn", length, 'is the time in seconds? units = { t = "ms" } if it is not.'
+        )
     if is_regular(t) or spread < JITTER:
         yield Finding("sampling", "pass", f"regular: {length}")
         return
     yield Finding(
         "sampling",
         "warn",
-        f"the times jitter by {100 * spread:.2g} %: {length}, steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms",
-        "didim resamples on the logged time; better log the controller's own clock than that of the computer beside it.",
+        f"the times jitter by {100 * spread:.2g} %: {length}, steps of {1e3 * step.min():.3g} to "
+        f"{1e3 * step.max():.3g} ms",
+        "didim resamples on the logged time; better log the controller's own clock than that of "
+        "the computer beside it.",
     )
 
 
@@ -48,7 +52,8 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "gaps",
         graded(lost, 0.0, LOST),
-        f"{wide.size} gap{'s'[: wide.size > 1]}, {100 * lost:.2g} % of the time; the longest, {step[longest]:.3g} s, "
+        f"{wide.size} gap{'s'[: wide.size > 1]}, {100 * lost:.2g} % of the time; the longest, "
+        f"{step[longest]:.3g} s, "
         f"is at t = {t[longest]:.6g} s",
         "cut the record there: two [[experiment]] tables with `between`.",
     )
@@ -63,5 +68,6 @@ def repeats(subject: Subject) -> Iterator[Finding]:
             "repeats",
             "warn",
             f"{100 * share:.0f} % of the torque samples repeat the one before",
-            f"the torque is measured at about {subject.rate * (1 - share):.3g} Hz only; decimate to below that rate.",
+            f"the torque is measured at about {subject.rate * (1 - share):.3g} Hz only; decimate "
+            "to below that rate.",
         )

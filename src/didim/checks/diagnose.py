@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from didim.checks.clock import gaps, repeats, sampling
+from didim.checks.data import Subject
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding
 from didim.checks.loop import known, lag, stability
 from didim.checks.signals import jumps, movement, position_units, rest, saturation
-from didim.checks.subject import Subject
 from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
@@ -73,10 +73,21 @@ def diagnose(
     for subject in subjects:
         found = [each for check in _FIRST for each in check(subject)]
         if any(each.check in ("units", "jumps") and each.level == "fail" for each in found):
-            found.append(Finding("torque sign", "warn", "not judged", "mend the positions first, then check again."))
+            found.append(
+                Finding(
+                    "torque sign",
+                    "warn",
+                    "not judged",
+                    "mend the positions first, then check again.",
+                )
+            )
         else:
             found += [each for check in _THEN for each in check(subject)]
-            found += [*lag(subject, parameters), *rest(subject, rest_handled), *decimation(subject, decimated)]
+            found += [
+                *lag(subject, parameters),
+                *rest(subject, rest_handled),
+                *decimation(subject, decimated),
+            ]
         findings += [replace(each, experiment=subject.record.name) for each in found]
     findings += excitation(subjects)
     findings += known(subjects[0], assumed)

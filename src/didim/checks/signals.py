@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from didim.checks.data import Subject
 from didim.checks.finding import Finding, graded
-from didim.checks.subject import Subject
 from didim.signals.states import STILL, still_joints
 
 SMALL = {"revolute": 0.05, "prismatic": 0.01}
@@ -40,23 +40,44 @@ DEGREES = 180 / np.pi
 def movement(subject: Subject) -> Iterator[Finding]:
     """Joints that do not move, or hardly."""
     if subject.states is None:
-        yield Finding("movement", "fail", "neither positions nor a reference are given", "name columns.q or columns.q_ref.")
+        yield Finding(
+            "movement",
+            "fail",
+            "neither positions nor a reference are given",
+            "name columns.q or columns.q_ref.",
+        )
         return
     q, kinds = subject.states.q, [joint.kind for joint in subject.model.robot.joints]
-    still = still_joints(np.asarray(subject.record.q)) if subject.is_measured else np.ptp(q, axis=0) < STILL
+    still = (
+        still_joints(np.asarray(subject.record.q))
+        if subject.is_measured
+        else np.ptp(q, axis=0) < STILL
+    )
     small = ~still & (np.ptp(q, axis=0) < [SMALL[kind] for kind in kinds])
     if still.any():
         yield Finding(
             "movement",
             "fail",
             f"{subject.listed(np.flatnonzero(still))} does not move",
-            "move it, or make it fixed in the robot's description; and look whether its column is the right one.",
+            "move it, or make it fixed in the robot's description; and look whether its column is "
+            "the right one.",
         )
     if small.any():
-        widths = ", ".join(f"{subject.label(j)} {np.ptp(q[:, j]):.2g}" for j in np.flatnonzero(small))
-        yield Finding("movement", "warn", f"hardly any motion, rad or m: {widths}", "use more of the joint's range.")
+        widths = ", ".join(
+            f"{subject.label(j)} {np.ptp(q[:, j]):.2g}" for j in np.flatnonzero(small)
+        )
+        yield Finding(
+            "movement",
+            "warn",
+            f"hardly any motion, rad or m: {widths}",
+            "use more of the joint's range.",
+        )
     if not (still | small).any():
-        yield Finding("movement", "pass", f"every joint moves, the least by {np.ptp(q, axis=0).min():.3g} rad or m")
+        yield Finding(
+            "movement",
+            "pass",
+            f"every joint moves, the least by {np.ptp(q, axis=0).min():.3g} rad or m",
+        )
 
 
 def rest(subject: Subject, handled: str) -> Iterator[Finding]:
@@ -68,7 +89,11 @@ def rest(subject: Subject, handled: str) -> Iterator[Finding]:
     much = np.flatnonzero((share > MUCH_REST) & (top > 0))
     if not much.size:
         most = share[top > 0].max(initial=0.0)
-        yield Finding("rest", "pass", f"what moves at all moves for at least {100 * (1 - most):.0f} % of the time")
+        yield Finding(
+            "rest",
+            "pass",
+            f"what moves at all moves for at least {100 * (1 - most):.0f} % of the time",
+        )
         return
     told = ", ".join(f"{subject.label(j)} {100 * share[j]:.0f} %" for j in much)
     if handled:
@@ -78,7 +103,8 @@ def rest(subject: Subject, handled: str) -> Iterator[Finding]:
         "rest",
         "warn",
         f"at rest for some of the time: {told}",
-        f"friction at rest is not known; leave these equations out with rest_velocity (about {0.05 * top[much].max():.2g}).",
+        "friction at rest is not known; leave these equations out with rest_velocity (about "
+        f"{0.05 * top[much].max():.2g}).",
     )
 
 
@@ -88,9 +114,15 @@ def saturation(subject: Subject) -> Iterator[Finding]:
     told = []
     worst = 0.0
     for j, column in enumerate(tau.T):
-        share = max(_held(column, column.max()), _held(column, column.min())) if np.ptp(column) > 0 else 0.0
+        share = (
+            max(_held(column, column.max()), _held(column, column.min()))
+            if np.ptp(column) > 0
+            else 0.0
+        )
         limit = subject.model.robot.joints[j].torque_limit
-        beyond = np.abs(column).max() > BEYOND * limit  # no drive does that: `torque_size` doubts the units
+        beyond = (
+            np.abs(column).max() > BEYOND * limit
+        )  # no drive does that: `torque_size` doubts the units
         at_limit = 0.0 if beyond else float(np.mean(np.abs(column) >= 0.999 * limit))
         if max(share, at_limit) > 0:
             told.append(f"{subject.label(j)} {100 * max(share, at_limit):.2g} %")
@@ -99,15 +131,19 @@ def saturation(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "saturation",
             graded(worst, 0.0, 0.1),
-            f"the torque stays at its extreme or at the joint's limit: {', '.join(told)} of the samples",
-            "slow the motion down; if the drive saturates, give controller.saturation; if the log is clipped, cut it out.",
+            f"the torque stays at its extreme or at the joint's limit: {', '.join(told)} of the "
+            "samples",
+            "slow the motion down; if the drive saturates, give controller.saturation; if the log "
+            "is clipped, cut it out.",
         )
     else:
         yield Finding("saturation", "pass", "no torque stays at its extreme")
 
 
 def _held(column: np.ndarray, value: float) -> float:
-    """Share of samples within runs at this value that are much longer than runs of the same value are elsewhere."""
+    """Share of samples within runs at this value that are much longer than runs of the same value
+    are elsewhere.
+    """
     edges = np.flatnonzero(np.diff(column, prepend=np.nan, append=np.nan) != 0)
     lengths, values = np.diff(edges), column[edges[:-1]]
     long = (values == value) & (lengths >= RUN * np.median(lengths))
@@ -124,7 +160,9 @@ def jumps(subject: Subject) -> Iterator[Finding]:
     worst = rate.max(axis=0)
     wrapped = np.abs(np.diff(q, axis=0)).max(axis=0) > np.pi
     turning = np.array([joint.kind == "revolute" for joint in subject.model.robot.joints])
-    found = np.flatnonzero((usual > 0) & (worst > JUMP * usual) | (wrapped & turning & (worst > 3 * usual)))
+    found = np.flatnonzero(
+        (usual > 0) & (worst > JUMP * usual) | (wrapped & turning & (worst > 3 * usual))
+    )
     if not found.size:
         yield Finding("jumps", "pass", "positions move without jumps")
         return
@@ -134,20 +172,30 @@ def jumps(subject: Subject) -> Iterator[Finding]:
         "jumps",
         "fail",
         f"q of {subject.label(j)} jumps by {q[k + 1, j] - q[k, j]:.3g} at t = {t[k]:.6g} s",
-        "an encoder that wraps around must be unwrapped before; cut out samples that are lost (between).",
+        "an encoder that wraps around must be unwrapped before; cut out samples that are lost "
+        "(between).",
     )
 
 
 def position_units(subject: Subject) -> Iterator[Finding]:
-    """Positions that look like degrees, or like those of the motors; measured ones that contradict the reference."""
+    """Positions that look like degrees, or like those of the motors; measured ones that contradict
+    the reference.
+    """
     record, robot = subject.record, subject.model.robot
     bad = False
-    known = {"q": record.q, "q_ref": None if record.q_ref is None else record.reference().sample(record.t)[0]}
+    known = {
+        "q": record.q,
+        "q_ref": None if record.q_ref is None else record.reference().sample(record.t)[0],
+    }
     for name, value in known.items():
         if value is None:
             continue
         reached = np.abs(np.asarray(value)).max(axis=0)
-        far = [j for j, joint in enumerate(robot.joints) if joint.kind == "revolute" and reached[j] > MANY_TURNS]
+        far = [
+            j
+            for j, joint in enumerate(robot.joints)
+            if joint.kind == "revolute" and reached[j] > MANY_TURNS
+        ]
         beyond = np.flatnonzero(reached > 1.1 * np.abs(robot.position_limits).max(axis=1))
         if far or beyond.size:
             bad = True
@@ -157,8 +205,13 @@ def position_units(subject: Subject) -> Iterator[Finding]:
                 "units",
                 "fail" if impossible else "warn",
                 f"{name} of {subject.label(j)} reaches {reached[j]:.3g}"
-                + (" rad, many turns" if far else f", beyond its limits {robot.joints[j].position_limits}"),
-                f'another unit? units = {{ {name} = "{"mm" if robot.joints[j].kind == "prismatic" else "deg"}" }}; '
+                + (
+                    " rad, many turns"
+                    if far
+                    else f", beyond its limits {robot.joints[j].position_limits}"
+                ),
+                "another unit? units = "
+                f'{{ {name} = "{"mm" if robot.joints[j].kind == "prismatic" else "deg"}" }}; '
                 "motor side? gear; another zero? position_offset.",
             )
     if known["q"] is not None and known["q_ref"] is not None:
@@ -183,7 +236,8 @@ def _against_reference(subject: Subject, q: np.ndarray, q_ref: np.ndarray) -> It
                 "units",
                 "warn",
                 f"{subject.label(j)}: q is {apart:.3g} rad or m away from q_ref on average",
-                "another zero? position_offset for the one that has it; or a soft loop that hangs under its load.",
+                "another zero? position_offset for the one that has it; or a soft loop that hangs "
+                "under its load.",
             )
         if 0.5 < slope < 2.0:
             continue
@@ -198,6 +252,8 @@ def _against_reference(subject: Subject, q: np.ndarray, q_ref: np.ndarray) -> It
                 else "check columns, units and gear"
             )
         )
-        yield Finding("units", "fail", f"{subject.label(j)}: q is {slope:.3g} times q_ref", f"{hint}.")
+        yield Finding(
+            "units", "fail", f"{subject.label(j)}: q is {slope:.3g} times q_ref", f"{hint}."
+        )
     if fine:
         yield Finding("units", "pass", "positions follow the reference in its own units")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.checks.data import Subject
 from didim.checks.finding import Finding
 from didim.checks.signals import BEYOND
-from didim.checks.subject import Subject
 from didim.results.prediction import SILENT
 from didim.signals.states import States
 
@@ -32,11 +32,15 @@ def _thinned(subject: Subject) -> tuple[States, Array] | None:
     count = np.size(subject.even.t)
     chosen = np.arange(count)[subject.inner][:: -(-count // MOST)]
     states = subject.states
-    return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(subject.even.tau)[chosen]
+    return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(
+        subject.even.tau
+    )[chosen]
 
 
 def torque_sign(subject: Subject) -> Iterator[Finding]:
-    """A torque that opposes the motion: each joint's equations are fitted alone, and friction must take energy out."""
+    """A torque that opposes the motion: each joint's equations are fitted alone, and friction must
+    take energy out.
+    """
     if (found := _thinned(subject)) is None:
         return
     states, tau = found
@@ -52,12 +56,18 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
         judged += 1
         size = np.linalg.norm(W[:, j, used], axis=0)
         values = np.linalg.lstsq(W[:, j, used] / size, tau[:, j], rcond=1e-6)[0] / size
-        friction = W[:, j][:, columns] @ np.array([dict(zip(used, values, strict=True)).get(k, 0.0) for k in columns])
+        friction = W[:, j][:, columns] @ np.array(
+            [dict(zip(used, values, strict=True)).get(k, 0.0) for k in columns]
+        )
         speed = np.linalg.norm(states.dq[:, j])
-        if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(tau[:, j] - tau[:, j].mean()):
+        if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(
+            tau[:, j] - tau[:, j].mean()
+        ):
             against.append(j)
     if not judged:
-        yield Finding("torque sign", "pass", "not judged: the model has no friction, or nothing moves")
+        yield Finding(
+            "torque sign", "pass", "not judged: the model has no friction, or nothing moves"
+        )
     elif against:
         signs = ", ".join("-1.0" if j in against else "1.0" for j in range(tau.shape[1]))
         yield Finding(
@@ -71,7 +81,9 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
 
 
 def torque_size(subject: Subject) -> Iterator[Finding]:
-    """A torque far from what the description or the limits make likely: amperes, or the motors' side."""
+    """A torque far from what the description or the limits make likely: amperes, or the motors'
+    side.
+    """
     tau = np.asarray(subject.record.tau)
     largest, limits = np.abs(tau).max(axis=0), subject.model.robot.torque_limits
     silent = np.flatnonzero(largest < SILENT)
@@ -88,23 +100,38 @@ def torque_size(subject: Subject) -> Iterator[Finding]:
     if over.size:
         j = int(over[0])
         yield Finding(
-            "torque size", "warn", f"{subject.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N", hint
+            "torque size",
+            "warn",
+            f"{subject.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N",
+            hint,
         )
         return
     found, phi = _thinned(subject), subject.model.described
     if found is None or not np.isfinite(phi).all():
-        yield Finding("torque size", "pass", "not judged: the description gives no values to compare with")
+        yield Finding(
+            "torque size", "pass", "not judged: the description gives no values to compare with"
+        )
         return
     states, some = found
     expected = subject.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
     rms, right = np.sqrt(np.mean(some**2, axis=0)), np.sqrt(np.mean(expected**2, axis=0))
     ratio = rms / np.where(right > 0, right, 1.0)
     nominal = dict(zip(subject.model.parameter_names, subject.model.nominal, strict=True))
-    whole = np.isfinite(subject.model.nominal).all() and any(nominal[name] > 0 for name in nominal if name.startswith("F"))
-    high = ratio > FAR_OFF if whole else np.zeros(ratio.size, dtype=bool)  # friction and rotors may be most of a wrist's torque
+    whole = np.isfinite(subject.model.nominal).all() and any(
+        nominal[name] > 0 for name in nominal if name.startswith("F")
+    )
+    high = (
+        ratio > FAR_OFF if whole else np.zeros(ratio.size, dtype=bool)
+    )  # friction and rotors may be most of a wrist's torque
     odd = np.flatnonzero((right > 0) & (high | (ratio < 1 / FAR_OFF)))
     if odd.size:
         told = ", ".join(f"{subject.label(j)} {ratio[j]:.2g}" for j in odd)
-        yield Finding("torque size", "warn", f"torque over what the description makes likely: {told}", hint)
+        yield Finding(
+            "torque size", "warn", f"torque over what the description makes likely: {told}", hint
+        )
     else:
-        yield Finding("torque size", "pass", f"{ratio.min():.2g} to {ratio.max():.2g} times what the description makes likely")
+        yield Finding(
+            "torque size",
+            "pass",
+            f"{ratio.min():.2g} to {ratio.max():.2g} times what the description makes likely",
+        )

@@ -1,4 +1,6 @@
-"""What `--json` prints, as schemas: `didim schema identify` and its like publish them. Numbers that are not finite are null."""
+"""What `--json` prints, as schemas: `didim schema identify` and its like publish them. Numbers that
+are not finite are null.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class IdentifyAnswer(Answer):
 
     robot: str
     method: str
-    status: str = Field(json_schema_extra={"enum": ["converged", "stopped", "diverged", "unexcited"]})
+    status: str = Field(
+        json_schema_extra={"enum": ["converged", "stopped", "diverged", "unexcited"]}
+    )
     message: str
     names: list[str]
     """Base parameters."""

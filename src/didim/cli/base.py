@@ -20,7 +20,10 @@ def run(options: argparse.Namespace) -> int:
         for name, value in zip(base.parameter_names, base.nominal, strict=True)
     ]
     if options.json:
-        parameters = [ParameterAnswer(name=name, formula=formula, nominal=value) for name, formula, value in rows]
+        parameters = [
+            ParameterAnswer(name=name, formula=formula, nominal=value)
+            for name, formula, value in rows
+        ]
         print(printed(BaseAnswer(robot=model.robot.name, parameters=parameters)))
         return 0
     width = max((len(name) for name, _, _ in rows), default=4)
@@ -30,10 +33,16 @@ def run(options: argparse.Namespace) -> int:
     for name, formula, value in rows:
         print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
     if base.defect > 1e-9:
-        print(f"\nNote: angles of this robot look rounded; the base parameters reproduce its torque to {base.defect:.1e}.")
+        print(
+            "\nNote: angles of this robot look rounded; the base parameters reproduce its torque "
+            f"to {base.defect:.1e}."
+        )
     for joint in model.robot.joints:
         if not any(map(math.isnan, joint.link)) and not is_consistent(joint.link):
-            print(f"\nNote: no body can have the nominal inertial parameters of the link of joint {joint.name!r}.")
+            print(
+                "\nNote: no body can have the nominal inertial parameters of the link of joint "
+                f"{joint.name!r}."
+            )
     return 0
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from didim.cli.answers import CompareAnswer, DisagreementAnswer, MethodAnswer, printed
 from didim.cli.identify import validations
 from didim.cli.progress import Report, progress
-from didim.results.plain import finite
+from didim.results.serialisation import finite
 from didim.study import load_study
 from didim.study.compare import Comparison, Run, compare
 
@@ -28,8 +28,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _answer(robot: str, found: Comparison) -> CompareAnswer:
-    apart = [DisagreementAnswer(name=each.name, between=list(each.between), sigmas=each.sigmas) for each in found.disagreements]
-    return CompareAnswer(robot=robot, methods=[_method(each) for each in found.runs], disagreements=apart)
+    apart = [
+        DisagreementAnswer(name=each.name, between=list(each.between), sigmas=each.sigmas)
+        for each in found.disagreements
+    ]
+    return CompareAnswer(
+        robot=robot, methods=[_method(each) for each in found.runs], disagreements=apart
+    )
 
 
 def _method(run: Run) -> MethodAnswer:
@@ -37,7 +42,14 @@ def _method(run: Run) -> MethodAnswer:
     if estimate is None:
         empty: dict[str, list[float | None]] = {"values": [], "sigma": [], "residual_by_joint": []}
         return MethodAnswer(
-            label=run.label, status="not run", message=run.reason, names=[], residual=None, validation=[], seconds=0.0, **empty
+            label=run.label,
+            status="not run",
+            message=run.reason,
+            names=[],
+            residual=None,
+            validation=[],
+            seconds=0.0,
+            **empty,
         )
     return MethodAnswer(
         label=run.label,

@@ -9,10 +9,10 @@ from pathlib import Path
 from didim.cli.progress import progress
 from didim.demo import demo
 from didim.errors import InputError
+from didim.report.data import subject_of
 from didim.report.files import check_free, write_made, write_picture
 from didim.report.page import page
 from didim.report.pictures import new_axes, torques
-from didim.report.subject import subject_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,7 +21,9 @@ def run(options: argparse.Namespace) -> int:
     report = check_free(Path(options.report), ".html", options.force)
     with progress("identifying a virtual SCARA"):
         shown = demo()
-        estimate = replace(shown.didim, provenance={**shown.didim.provenance, "command": options.command})
+        estimate = replace(
+            shown.didim, provenance={**shown.didim.provenance, "command": options.command}
+        )
         text = page(subject_of(estimate))
     print(shown.text())
     print(f"\nReport, to open in a browser: {write_made(report, text)}")

@@ -17,7 +17,9 @@ _ROBOT = (".urdf", ".toml")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file that the ending of its name asks for; status 1 if the identification had not converged."""
+    """Write the file that the ending of its name asks for; status 1 if the identification had not
+    converged.
+    """
     file = Path(options.out)
     kind = file.suffix.lower()
     if kind not in (*_CODE, *_ROBOT):
@@ -32,6 +34,9 @@ def run(options: argparse.Namespace) -> int:
         write({file: inverse_dynamics_code(estimate, _CODE[kind]).encode()}, options.force, INSTEAD)
     print(f"Written: {file}")
     if estimate.status != "converged":
-        print(f"didim: warning: the identification ended {estimate.status!r}: {estimate.message}", file=sys.stderr)
+        print(
+            f"didim: warning: the identification ended {estimate.status!r}: {estimate.message}",
+            file=sys.stderr,
+        )
         return 1
     return 0

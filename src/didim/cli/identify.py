@@ -16,7 +16,7 @@ from didim.output import free
 from didim.report.page import ENDINGS, write_report
 from didim.results.estimate import Estimate
 from didim.results.judgement import judge
-from didim.results.plain import finite, plain_controller
+from didim.results.serialisation import finite, plain_controller
 from didim.study import Study, load_study
 
 
@@ -50,7 +50,9 @@ def run(options: argparse.Namespace) -> int:
 def _write(
     estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
 ) -> tuple[list[str], str]:
-    """Write the result and the robot; the files, and why there is no robot where none could be made: that undoes nothing."""
+    """Write the result and the robot; the files, and why there is no robot where none could be
+    made: that undoes nothing.
+    """
     files: list[str] = []
     if result is not None:
         estimate.save(result, overwrite=force)
@@ -64,8 +66,12 @@ def _write(
     return files, ""
 
 
-def _free(given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool) -> Path | None:
-    """The file that an option or the study names, refused before any work if it cannot be written."""
+def _free(
+    given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool
+) -> Path | None:
+    """The file that an option or the study names, refused before any work if it cannot be
+    written.
+    """
     path = Path(given) if given is not None else study.output(key)
     if path is None:
         return None

@@ -40,7 +40,10 @@ def run(options: argparse.Namespace) -> int:
     if template.unused:
         print(f"  not used: {', '.join(sorted(template.unused))}")
     if template.missing:
-        print(f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do not tell.")
+        print(
+            f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do "
+            "not tell."
+        )
     name = shlex.quote(str(study))
     print(f"Next: didim check {name}, then didim identify {name}")
     return 1 if template.missing else 0

@@ -1,4 +1,6 @@
-"""The command `didim`. An error is one line on standard error; status 0: done, 1: not converged or failed, 2: bad input."""
+"""The command `didim`. An error is one line on standard error; status 0: done, 1: not converged or
+failed, 2: bad input.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
-            warnings.filterwarnings("ignore", r".* encountered in ", RuntimeWarning)  # of NumPy, on numbers beyond reason
+            warnings.filterwarnings(
+                "ignore", r".* encountered in ", RuntimeWarning
+            )  # of NumPy, on numbers beyond reason
             warnings.showwarning = _one_line
             status: int = options.run(options)
         sys.stdout.flush()
@@ -40,10 +44,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (InputError, OSError) as problem:
         return _refused(options, str(problem), 2)
     except MemoryError:
-        return _refused(options, "there is not enough memory; use a part of the record (between), or decimate more", 2)
-    except Exception as problem:  # a fault of ours: a person still gets one line, and --debug the rest
+        return _refused(
+            options,
+            "there is not enough memory; use a part of the record (between), or decimate more",
+            2,
+        )
+    except (
+        Exception
+    ) as problem:  # a fault of ours: a person still gets one line, and --debug the rest
         told = f"{type(problem).__name__}: {problem}".splitlines()[0]
-        return _refused(options, f"internal error, please report it with the output of --debug: {told}", 2)
+        return _refused(
+            options, f"internal error, please report it with the output of --debug: {told}", 2
+        )
 
 
 def _refused(options: Any, message: str, status: int) -> int:

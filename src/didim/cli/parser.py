@@ -1,4 +1,6 @@
-"""The commands, their options and their help. Nothing heavy is imported here: `didim --help` must be quick."""
+"""The commands, their options and their help. Nothing heavy is imported here: `didim --help` must
+be quick.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ from typing import Any, NoReturn
 
 from didim import __version__
 
-_SET = "change a key of the study: dotted path=value, as in didim.refine=true or experiment.0.use=validate; repeatable"
+_SET = (
+    "change a key of the study: dotted path=value, as in didim.refine=true or "
+    "experiment.0.use=validate; repeatable"
+)
 _SHELLS = ("bash", "zsh", "tcsh")
 ANSWERS = ("study", "identify", "check", "compare", "simulate", "base")
 
@@ -36,11 +41,17 @@ class _Commands:
     """Adds commands with the options that all have."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._all = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+        self._all = parser.add_subparsers(
+            title="commands", metavar="COMMAND", required=True, parser_class=_Parser
+        )
         self._common = _Parser(add_help=False, argument_default=argparse.SUPPRESS)
-        self._common.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        self._common.add_argument(
+            "--debug", action="store_true", help="show the traceback of an error"
+        )
 
-    def add(self, name: str, about: str, examples: str, description: str = "") -> argparse.ArgumentParser:
+    def add(
+        self, name: str, about: str, examples: str, description: str = ""
+    ) -> argparse.ArgumentParser:
         """One command; `examples` stand below its help."""
         sentence = f"{about[0].upper()}{about[1:]}."
         command: argparse.ArgumentParser = self._all.add_parser(
@@ -48,7 +59,8 @@ class _Commands:
             parents=[self._common],
             help=about,
             description=f"{sentence} {description}".strip(),
-            epilog="examples:\n" + "\n".join(f"  {line.strip()}" for line in examples.splitlines() if line.strip()),
+            epilog="examples:\n"
+            + "\n".join(f"  {line.strip()}" for line in examples.splitlines() if line.strip()),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=_command(name))
@@ -78,12 +90,20 @@ def _files(argument: Any) -> None:
 
 
 def _study(command: argparse.ArgumentParser) -> None:
-    _files(command.add_argument("study", metavar="FILE", help="the study, a .toml file; didim init writes one"))
+    _files(
+        command.add_argument(
+            "study", metavar="FILE", help="the study, a .toml file; didim init writes one"
+        )
+    )
     command.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
 
 
 def _json(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true", help="one JSON object on standard output, and nothing else there")
+    command.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON object on standard output, and nothing else there",
+    )
 
 
 def _force(command: argparse.ArgumentParser) -> None:
@@ -97,11 +117,31 @@ def _add_init(commands: _Commands) -> None:
         """didim init
         didim init arm.toml --robot arm.urdf
         didim init arm.toml --robot arm.urdf --data run.csv""",
-        "Without --data it comes with a virtual record of the robot; with it, the columns are guessed from their names.",
+        "Without --data it comes with a virtual record of the robot; with it, the columns are "
+        "guessed from their names.",
     )
-    _files(init.add_argument("study", metavar="FILE", nargs="?", default="study.toml", help="to write (default %(default)s)"))
-    _files(init.add_argument("--robot", metavar="FILE", default="scara", help="a .urdf or .toml file, or a shipped robot"))
-    _files(init.add_argument("--data", metavar="FILE", help="your log: .csv .tsv .mat .npz .parquet .bag .mcap"))
+    _files(
+        init.add_argument(
+            "study",
+            metavar="FILE",
+            nargs="?",
+            default="study.toml",
+            help="to write (default %(default)s)",
+        )
+    )
+    _files(
+        init.add_argument(
+            "--robot",
+            metavar="FILE",
+            default="scara",
+            help="a .urdf or .toml file, or a shipped robot",
+        )
+    )
+    _files(
+        init.add_argument(
+            "--data", metavar="FILE", help="your log: .csv .tsv .mat .npz .parquet .bag .mcap"
+        )
+    )
     _force(init)
 
 
@@ -129,9 +169,21 @@ def _add_identify(commands: _Commands) -> None:
     )
     _study(identify)
     _json(identify)
-    _files(identify.add_argument("--out", metavar="FILE", help="save the result: a .json file, and an .npz beside it"))
-    _files(identify.add_argument("--robot-out", metavar="FILE", help="write the identified robot: .urdf or .toml"))
-    _files(identify.add_argument("--report", metavar="FILE", help="write an HTML report, one file that opens from disk"))
+    _files(
+        identify.add_argument(
+            "--out", metavar="FILE", help="save the result: a .json file, and an .npz beside it"
+        )
+    )
+    _files(
+        identify.add_argument(
+            "--robot-out", metavar="FILE", help="write the identified robot: .urdf or .toml"
+        )
+    )
+    _files(
+        identify.add_argument(
+            "--report", metavar="FILE", help="write an HTML report, one file that opens from disk"
+        )
+    )
     _force(identify)
 
 
@@ -156,8 +208,19 @@ def _add_simulate(commands: _Commands) -> None:
         "The parameters are the described ones, or those of a saved result.",
     )
     _study(simulate)
-    _files(simulate.add_argument("--with", metavar="RESULT", dest="result", help="a result that didim identify --out saved"))
-    _files(simulate.add_argument("--out", metavar="FILE", default="motion.csv", help=".csv or .npz (default %(default)s)"))
+    _files(
+        simulate.add_argument(
+            "--with",
+            metavar="RESULT",
+            dest="result",
+            help="a result that didim identify --out saved",
+        )
+    )
+    _files(
+        simulate.add_argument(
+            "--out", metavar="FILE", default="motion.csv", help=".csv or .npz (default %(default)s)"
+        )
+    )
     _json(simulate)
     _force(simulate)
 
@@ -169,12 +232,22 @@ def _add_export(commands: _Commands) -> None:
         """didim export result.json --out identified.urdf --like arm.urdf
         didim export result.json --out inverse_dynamics.py
         didim export result.json --out inverse_dynamics.c""",
-        "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function without dependencies that "
+        "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function "
+        "without dependencies that "
         "computes the identified torques.",
     )
-    _files(export.add_argument("result", metavar="RESULT", help="a result that didim identify --out saved (.json)"))
-    _files(export.add_argument("--out", metavar="FILE", required=True, help=".urdf, .toml, .py or .c"))
-    like = "the URDF that the robot came from: keep its links, names, fixed frames and meshes, and replace values only"
+    _files(
+        export.add_argument(
+            "result", metavar="RESULT", help="a result that didim identify --out saved (.json)"
+        )
+    )
+    _files(
+        export.add_argument("--out", metavar="FILE", required=True, help=".urdf, .toml, .py or .c")
+    )
+    like = (
+        "the URDF that the robot came from: keep its links, names, fixed frames and meshes, and "
+        "replace values only"
+    )
     _files(export.add_argument("--like", metavar="URDF", help=like))
     _force(export)
 
@@ -188,11 +261,16 @@ def _add_base(commands: _Commands) -> None:
         didim base tx40 --json""",
         "What they regroup, and their nominal values.",
     )
-    _files(base.add_argument("robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file"))
+    _files(
+        base.add_argument(
+            "robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file"
+        )
+    )
     base.add_argument(
         "--effects",
         metavar="LIST",
-        help="comma-separated: rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb, or none; "
+        help="comma-separated: rotor viscous coulomb offset coupling asymmetric_viscous "
+        "asymmetric_coulomb, or none; "
         "default: what the robot declares",
     )
     _json(base)
@@ -207,8 +285,22 @@ def _add_demo(commands: _Commands) -> None:
         didim demo --report demo.html""",
         "Prints the table, draws the torques and writes the HTML report of DIDIM.",
     )
-    _files(demo.add_argument("--picture", metavar="FILE", default="didim-demo.png", help="to write (default %(default)s)"))
-    _files(demo.add_argument("--report", metavar="FILE", default="didim-demo.html", help="to write (default %(default)s)"))
+    _files(
+        demo.add_argument(
+            "--picture",
+            metavar="FILE",
+            default="didim-demo.png",
+            help="to write (default %(default)s)",
+        )
+    )
+    _files(
+        demo.add_argument(
+            "--report",
+            metavar="FILE",
+            default="didim-demo.html",
+            help="to write (default %(default)s)",
+        )
+    )
     _force(demo)
 
 
@@ -219,10 +311,15 @@ def _add_paper(commands: _Commands) -> None:
         """didim paper
         didim paper --table 5
         didim paper --figures pictures""",
-        "Section VI: Tables 1-9 beside the printed ones, Figures 10-15, and which claims hold here.",
+        "Section VI: Tables 1-9 beside the printed ones, Figures 10-15, and which claims hold "
+        "here.",
     )
     paper.add_argument("--table", type=int, metavar="N", help="one table only, 1 to 9")
-    paper.add_argument("--figures", metavar="FOLDER", help="draw Figures 10-15 there (default, without --table: didim-paper)")
+    paper.add_argument(
+        "--figures",
+        metavar="FOLDER",
+        help="draw Figures 10-15 there (default, without --table: didim-paper)",
+    )
     paper.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
     _force(paper)
 
@@ -235,7 +332,14 @@ def _add_schema(commands: _Commands) -> None:
         didim schema identify""",
         "Editors complete and check study files with it.",
     )
-    schema.add_argument("of", metavar="WHAT", choices=ANSWERS, nargs="?", default="study", help=f"one of {', '.join(ANSWERS)}")
+    schema.add_argument(
+        "of",
+        metavar="WHAT",
+        choices=ANSWERS,
+        nargs="?",
+        default="study",
+        help=f"one of {', '.join(ANSWERS)}",
+    )
 
 
 def _add_completion(commands: _Commands) -> None:

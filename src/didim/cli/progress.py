@@ -13,21 +13,38 @@ Report = Callable[[float], None]
 
 @contextmanager
 def progress(title: str) -> Iterator[Report | None]:
-    """A bar for something that takes seconds; what it gives is called with the share done, and is None without a terminal."""
+    """A bar for something that takes seconds; what it gives is called with the share done, and is
+    None without a terminal.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(title, total=None)  # pulses until a share is told
 
         def report(share: float) -> None:
             bars.update(task, total=1.0, completed=share, description=title)
 
-        with _compiling_shown(lambda kernel: bars.update(task, description=f"{title} (compiling {kernel}, once)")):
+        with _compiling_shown(
+            lambda kernel: bars.update(task, description=f"{title} (compiling {kernel}, once)")
+        ):
             yield report
 
 
@@ -38,7 +55,11 @@ def _compiling_shown(show: Callable[[str], Any]) -> Iterator[None]:
 
     class Shown(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            show(str(record.args[0]).rpartition(".")[2] if isinstance(record.args, tuple) and record.args else "kernels")
+            show(
+                str(record.args[0]).rpartition(".")[2]
+                if isinstance(record.args, tuple) and record.args
+                else "kernels"
+            )
 
     before, logger.handlers = logger.handlers, [Shown()]
     level = logger.level

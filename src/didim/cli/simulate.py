@@ -24,7 +24,12 @@ def run(options: argparse.Namespace) -> int:
     with progress(f"simulating {study.model.robot.name}") as report:
         found = simulate_study(study, estimate, report)
     write(
-        {file: motion_table(each, file.suffix.lower()) for file, each in zip(files, found, strict=True)}, options.force, INSTEAD
+        {
+            file: motion_table(each, file.suffix.lower())
+            for file, each in zip(files, found, strict=True)
+        },
+        options.force,
+        INSTEAD,
     )
     motions = [
         MotionAnswer(
@@ -41,5 +46,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         for each in motions:
             told = "" if each.completed else f"; NOT COMPLETED: {each.message}"
-            print(f"{each.experiment}: {each.samples} samples of t, q_ref, q, dq, ddq, tau in {each.file}{told}")
+            print(
+                f"{each.experiment}: {each.samples} samples of t, q_ref, q, dq, ddq, tau in "
+                f"{each.file}{told}"
+            )
     return 0 if all(each.completed for each in motions) else 1

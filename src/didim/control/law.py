@@ -1,7 +1,7 @@
 """`Controller`: what all control laws share, and how they become the numbers of the compiled law.
 
-A law outputs the control signal v; gains and saturation are in its units, and tau = g v (8). Gains are given by poles, natural
-frequency and damping of (55), or as the controller has them.
+A law outputs the control signal v; gains and saturation are in its units, and tau = g v (8). Gains
+are given by poles, natural frequency and damping of (55), or as the controller has them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, GAINS_ONLY, GRAVITY, Desk, Law
 from didim.control.settings import is_default, refuse_unless
-from didim.door import per_joint, real, whole
 from didim.dynamics.kernels.tree import Tree, Values
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
+from didim.validation import per_joint, real, whole
 
 Array = NDArray[np.float64]
 
 VELOCITIES = ("true", "backward_difference", "mean_difference")
 MOST_DELAY = 100_000
-MODEL_TERMS = {"none": GAINS_ONLY, "gravity": GRAVITY, "feedforward": FEEDFORWARD, "computed_torque": COMPUTED_TORQUE}
+MODEL_TERMS = {
+    "none": GAINS_ONLY,
+    "gravity": GRAVITY,
+    "feedforward": FEEDFORWARD,
+    "computed_torque": COMPUTED_TORQUE,
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ class Controller:
     inertia: ArrayLike | None = None
     """(n,) a priori J_j of (58); None: max over q of M_jj at the simulated parameters."""
     velocity_reference: ArrayLike = 0.0
-    """Share of the reference velocity in s = kp e + ff dq_r - dq: 0 in (53), 1 for full velocity feedforward."""
+    """Share of the reference velocity in s = kp e + ff dq_r - dq: 0 in (53), 1 for full velocity
+    feedforward.
+    """
     drive_gain: ArrayLike | None = None
     """g of (8): one number, (n,) or (n, n); None: the robot's own."""
     rate: float | None = None
@@ -62,8 +69,9 @@ class Controller:
     delay: int = 0
     """Whole samples between reading the encoders and applying the command."""
     velocity: str = "true"
-    """The velocity that the controller uses: "true", "backward_difference" of the position, or "mean_difference", the backward
-    difference of the mean of two positions."""
+    """The velocity that the controller uses: "true", "backward_difference" of the position, or
+    "mean_difference", the backward difference of the mean of two positions.
+    """
     encoder: ArrayLike = 0.0
     """Step of the position sensor, rad or m; 0: none."""
     model: TorqueModel | None = None
@@ -71,7 +79,9 @@ class Controller:
     parameters: ArrayLike | None = None
     """Its parameters; None: the model's nominal ones."""
     model_term: str = "none"
-    """What it adds: "none", "gravity" at q, "feedforward" along the reference, "computed_torque"."""
+    """What it adds: "none", "gravity" at q, "feedforward" along the reference,
+    "computed_torque".
+    """
 
     def __post_init__(self) -> None:
         where = type(self).__name__
@@ -80,37 +90,73 @@ class Controller:
                 object.__setattr__(self, name, value.copy())
         self._check_gains(where)
         for name in ("natural_frequency", "damping", "kp", "kv", "inertia", "saturation"):
-            refuse_unless(getattr(self, name), f"{where}: {name}", "positive", lambda x: x > 0, infinite=name == "saturation")
+            refuse_unless(
+                getattr(self, name),
+                f"{where}: {name}",
+                "positive",
+                lambda x: x > 0,
+                infinite=name == "saturation",
+            )
         for name in ("velocity_reference", "encoder"):
             refuse_unless(getattr(self, name), f"{where}: {name}", "not negative", lambda x: x >= 0)
         if self.drive_gain is not None:
             refuse_unless(self.drive_gain, f"{where}: drive_gain", "finite", lambda x: x == x)
         if not isinstance(self.velocity, str) or self.velocity not in VELOCITIES:
-            raise InputError(f"{where}: unknown velocity {self.velocity!r}; {nearest(str(self.velocity), VELOCITIES)}")
+            raise InputError(
+                f"{where}: unknown velocity {self.velocity!r}; "
+                f"{nearest(str(self.velocity), VELOCITIES)}"
+            )
         if self.rate is not None:
-            object.__setattr__(self, "rate", real(self.rate, f"{where}: rate, in samples per second,", above=0.0))
-        object.__setattr__(self, "delay", whole(self.delay, f"{where}: delay, in samples,", least=0))
+            object.__setattr__(
+                self, "rate", real(self.rate, f"{where}: rate, in samples per second,", above=0.0)
+            )
+        object.__setattr__(
+            self, "delay", whole(self.delay, f"{where}: delay, in samples,", least=0)
+        )
         if self.delay > MOST_DELAY:
-            raise InputError(f"{where}: a delay of {self.delay} samples is beyond the limit of {MOST_DELAY}.")
-        if self.rate is None and (self.delay or self.velocity != "true" or np.any(np.asarray(self.encoder) != 0)):
-            raise InputError(f"{where}: delay, encoder and velocity differences need a sampled law; give rate.")
+            raise InputError(
+                f"{where}: a delay of {self.delay} samples is beyond the limit of {MOST_DELAY}."
+            )
+        if self.rate is None and (
+            self.delay or self.velocity != "true" or np.any(np.asarray(self.encoder) != 0)
+        ):
+            raise InputError(
+                f"{where}: delay, encoder and velocity differences need a sampled law; give rate."
+            )
         if not isinstance(self.model_term, str) or self.model_term not in MODEL_TERMS:
-            raise InputError(f"{where}: unknown model_term {self.model_term!r}; {nearest(str(self.model_term), MODEL_TERMS)}")
+            raise InputError(
+                f"{where}: unknown model_term {self.model_term!r}; "
+                f"{nearest(str(self.model_term), MODEL_TERMS)}"
+            )
         if self.model is not None and not isinstance(self.model, TorqueModel):
-            raise InputError(f"{where}: model must be a didim.DynamicModel or its base, found {type(self.model).__name__}.")
+            raise InputError(
+                f"{where}: model must be a didim.DynamicModel or its base, found "
+                f"{type(self.model).__name__}."
+            )
         if (self.model_term != "none") != (self.model is not None):
             raise InputError(f"{where}: model and model_term belong together; give both or none.")
         if self.parameters is not None and self.model is None:
-            raise InputError(f"{where}: parameters are those of the controller's own model; give model and model_term.")
+            raise InputError(
+                f"{where}: parameters are those of the controller's own model; give model and "
+                "model_term."
+            )
 
     def __repr__(self) -> str:
-        shown = [f for f in fields(self) if f.name not in ("model", "law") and not is_default(getattr(self, f.name), f.default)]
-        return f"{type(self).__name__}({', '.join(f'{f.name}={shortened(getattr(self, f.name))}' for f in shown)})"
+        shown = [
+            f
+            for f in fields(self)
+            if f.name not in ("model", "law") and not is_default(getattr(self, f.name), f.default)
+        ]
+        settings = [f"{f.name}={shortened(getattr(self, f.name))}" for f in shown]
+        return f"{type(self).__name__}({', '.join(settings)})"
 
     def _check_gains(self, where: str) -> None:
         own, poles = self.kp is not None or self.kv is not None, self.natural_frequency is not None
         if own == poles:
-            raise InputError(f"{where} needs either natural_frequency (poles) or kp and kv (the controller's own gains).")
+            raise InputError(
+                f"{where} needs either natural_frequency (poles) or kp and kv (the controller's "
+                "own gains)."
+            )
         if own and (self.kp is None or self.kv is None):
             raise InputError(f"{where} needs both kp and kv.")
 
@@ -131,7 +177,10 @@ class Controller:
             )
             kp, kv = omega / (2 * zeta), 2 * zeta * omega * inertia / g
         else:
-            kp, kv = per_joint(np.asarray(self.kp), "kp", n), per_joint(np.asarray(self.kv), "kv", n)
+            kp, kv = (
+                per_joint(np.asarray(self.kp), "kp", n),
+                per_joint(np.asarray(self.kv), "kv", n),
+            )
         ki, kiv = self._integral_gains(n, kp, kv)
         return Gains(kp, kv, ki, kiv, per_joint(self.velocity_reference, "velocity_reference", n))
 
@@ -140,7 +189,8 @@ class Controller:
         return np.zeros(n), np.zeros(n)
 
     def retuned(self, inertia: ArrayLike) -> Self:
-        """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J over the a priori one.
+        """The same law for another J (59): by poles kv follows J; own torque gains are scaled by J
+        over the a priori one.
 
         Implements (59).
         """
@@ -149,22 +199,30 @@ class Controller:
         if self.by_poles:
             return replace(self, inertia=J)
         if self.inertia is None:
-            raise InputError("To retune own gains, give the controller the inertia that they were tuned for.")
+            raise InputError(
+                "To retune own gains, give the controller the inertia that they were tuned for."
+            )
         try:
             kv = np.asarray(self.kv) * J / np.asarray(self.inertia)
         except ValueError:
-            raise InputError("kv, the old and the new inertia must have as many numbers as there are joints.") from None
+            raise InputError(
+                "kv, the old and the new inertia must have as many numbers as there are joints."
+            ) from None
         return replace(self, kv=kv, inertia=J)
 
     def faster(self, factor: float) -> Self:
-        """The same law with its bandwidth times `factor` and its damping kept: omega_n^2 = kp kv g / J (56)."""
+        """The same law with its bandwidth times `factor` and its damping kept: omega_n^2 = kp kv g
+        / J (56).
+        """
         if self.by_poles:
             return replace(self, natural_frequency=np.asarray(self.natural_frequency) * factor)
         return replace(self, kp=np.asarray(self.kp) * factor, kv=np.asarray(self.kv) * factor)
 
     def with_gains(self, gains: Gains) -> Self:
         """The same law with these numbers for its own gains, instead of poles."""
-        return replace(self, natural_frequency=None, damping=1.0, inertia=None, kp=gains.kp, kv=gains.kv)
+        return replace(
+            self, natural_frequency=None, damping=1.0, inertia=None, kp=gains.kp, kv=gains.kv
+        )
 
     def drive(self, model: TorqueModel) -> Array:
         """g (n, n) of (8)."""
@@ -174,16 +232,26 @@ class Controller:
         given = np.asarray(self.drive_gain, dtype=float)
         g = given if given.ndim == 2 else np.diag(per_joint(given, "drive_gain", n))
         if g.shape != (n, n) or not np.isfinite(g).all() or abs(np.linalg.det(g)) < 1e-300:
-            raise InputError(f"drive_gain must be one number, {n}, or an invertible {n} x {n} matrix, found {given.tolist()}.")
+            raise InputError(
+                f"drive_gain must be one number, {n}, or an invertible {n} x {n} matrix, found "
+                f"{given.tolist()}."
+            )
         return g
 
     def resolve(self, model: TorqueModel, inertia: Array) -> Law:
-        """The numbers that the compiled law runs on, for inertias J (n,) where the law itself has none."""
+        """The numbers that the compiled law runs on, for inertias J (n,) where the law itself has
+        none.
+        """
         n, g = model.robot.n, self.drive(model)
         if self.model is not None and self.model.robot.n != n:
-            raise InputError(f"The controller's own model has {self.model.robot.n} joints, the robot has {n}.")
+            raise InputError(
+                f"The controller's own model has {self.model.robot.n} joints, the robot has {n}."
+            )
         if self.by_poles and not np.all(np.diagonal(g)):
-            raise InputError("Gains by poles need a drive gain on the diagonal for every joint; give kp and kv instead.")
+            raise InputError(
+                "Gains by poles need a drive gain on the diagonal for every joint; give kp and kv "
+                "instead."
+            )
         J = inertia if self.inertia is None else per_joint(self.inertia, "inertia", n)
         gains = self.gains(n, np.diag(g), J)
         return Law(
@@ -208,7 +276,10 @@ class Controller:
     def _limits(self, n: int) -> Array:
         limits = np.asarray(self.saturation, dtype=float)
         if limits.shape not in ((), (n,)):
-            raise InputError(f"saturation must be one number or {n} (one for each joint), found shape {limits.shape}.")
+            raise InputError(
+                f"saturation must be one number or {n} (one for each joint), found shape "
+                f"{limits.shape}."
+            )
         return np.broadcast_to(limits, (n,)).copy()
 
     def _kind(self) -> int:
@@ -221,13 +292,17 @@ class Controller:
         return 0
 
     def own_values(self, simulated: Values) -> Values:
-        """Parameters of the controller's own model; the simulated ones, unused, where it has none."""
+        """Parameters of the controller's own model; the simulated ones, unused, where it has
+        none.
+        """
         if self.model is None:
             return simulated
         return self.model.values(self.model.nominal if self.parameters is None else self.parameters)
 
     def own_tree(self, model: TorqueModel) -> Tree:
-        """Geometry of the controller's own model; the simulated robot's, unused, where it has none."""
+        """Geometry of the controller's own model; the simulated robot's, unused, where it has
+        none.
+        """
         return model.tree if self.model is None else self.model.tree
 
     def desk(self, n: int, c: int) -> Desk:

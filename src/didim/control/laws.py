@@ -1,4 +1,6 @@
-"""The laws by name: PD (53), PID, the P-PI cascade, computed torque and a user's own, all cases of the one compiled law."""
+"""The laws by name: PD (53), PID, the P-PI cascade, computed torque and a user's own, all cases of
+the one compiled law.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from didim.control.kernels.law import USER
 from didim.control.law import Controller, Gains
 from didim.control.settings import refuse_unless
 from didim.control.user import UserLaw
-from didim.door import per_joint, whole
 from didim.errors import InputError
+from didim.validation import per_joint, whole
 
 Array = NDArray[np.float64]
 
@@ -38,7 +40,9 @@ class PD(Controller):
         try:
             ratio = np.asarray(np.asarray(Kp, dtype=float) / np.asarray(Kd, dtype=float)).tolist()
         except ValueError:
-            raise InputError("PD.parallel: Kp and Kd must have as many numbers as there are joints.") from None
+            raise InputError(
+                "PD.parallel: Kp and Kd must have as many numbers as there are joints."
+            ) from None
         settings: dict[str, Any] = {"kp": ratio, "kv": Kd, "velocity_reference": 1.0, **more}
         return cls(**settings)
 
@@ -64,12 +68,18 @@ class PID(Controller):
     def retuned(self, inertia: ArrayLike) -> Self:
         """As `Controller.retuned`; ki is a torque gain too and is scaled along."""
         tuned = super().retuned(inertia)
-        return tuned if self.by_poles else replace(tuned, ki=np.asarray(self.ki) * np.asarray(tuned.kv) / np.asarray(self.kv))
+        return (
+            tuned
+            if self.by_poles
+            else replace(tuned, ki=np.asarray(self.ki) * np.asarray(tuned.kv) / np.asarray(self.kv))
+        )
 
     def with_gains(self, gains: Gains) -> Self:
         """As `Controller.with_gains`, with ki."""
         own: dict[str, Any] = {name: getattr(gains, name) for name in ("kp", "kv", "ki")}
-        return replace(self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own)
+        return replace(
+            self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own
+        )
 
     def faster(self, factor: float) -> Self:
         """As `Controller.faster`; the integral time shrinks by the factor."""
@@ -98,12 +108,20 @@ class Cascade(Controller):
     def retuned(self, inertia: ArrayLike) -> Self:
         """As `Controller.retuned`; only the velocity loop, kv and kiv, is scaled."""
         tuned = super().retuned(inertia)
-        return tuned if self.by_poles else replace(tuned, kiv=np.asarray(self.kiv) * np.asarray(tuned.kv) / np.asarray(self.kv))
+        return (
+            tuned
+            if self.by_poles
+            else replace(
+                tuned, kiv=np.asarray(self.kiv) * np.asarray(tuned.kv) / np.asarray(self.kv)
+            )
+        )
 
     def with_gains(self, gains: Gains) -> Self:
         """As `Controller.with_gains`, with kiv."""
         own: dict[str, Any] = {name: getattr(gains, name) for name in ("kp", "kv", "kiv")}
-        return replace(self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own)
+        return replace(
+            self, natural_frequency=None, damping=1.0, inertia=None, integral_time=None, **own
+        )
 
     def faster(self, factor: float) -> Self:
         """As `Controller.faster`; the integral time shrinks by the factor."""
@@ -112,7 +130,9 @@ class Cascade(Controller):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ComputedTorque(Controller):
-    """tau = M(q) (ddq_r + kv s) + N(q, dq) with the controller's own model; kv is in 1/s and knows no inertia."""
+    """tau = M(q) (ddq_r + kv s) + N(q, dq) with the controller's own model; kv is in 1/s and knows
+    no inertia.
+    """
 
     velocity_reference: ArrayLike = 1.0
     model_term: str = "computed_torque"
@@ -130,7 +150,9 @@ class ComputedTorque(Controller):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OwnLaw(Controller):
-    """A law of the user's own, compiled by `didim.control_law`; saturation, delay, encoder and rate apply to it too."""
+    """A law of the user's own, compiled by `didim.control_law`; saturation, delay, encoder and rate
+    apply to it too.
+    """
 
     law: UserLaw
     memory: int = 0
@@ -138,10 +160,14 @@ class OwnLaw(Controller):
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, UserLaw):
-            raise InputError(f"OwnLaw: law must come from didim.control_law, found {type(self.law).__name__}.")
+            raise InputError(
+                f"OwnLaw: law must come from didim.control_law, found {type(self.law).__name__}."
+            )
         object.__setattr__(self, "memory", whole(self.memory, "OwnLaw: memory", least=0))
         if self.memory > MOST_MEMORY:
-            raise InputError(f"OwnLaw: a memory of {self.memory} numbers is beyond the limit of {MOST_MEMORY}.")
+            raise InputError(
+                f"OwnLaw: a memory of {self.memory} numbers is beyond the limit of {MOST_MEMORY}."
+            )
         if self.model is not None or self.model_term != "none":
             raise InputError("OwnLaw has no model of its own: write what it adds into the law.")
         if self.memory and self.rate is None:
@@ -174,24 +200,35 @@ class OwnLaw(Controller):
     def faster(self, factor: float) -> Self:
         """A user's law keeps its gains to itself."""
         raise InputError(
-            f"OwnLaw: the gains of {self.law.name!r} are written into it; no bandwidth factor ({factor:g}) can be applied."
+            f"OwnLaw: the gains of {self.law.name!r} are written into it; no bandwidth factor "
+            f"({factor:g}) can be applied."
         )
 
 
 def _with_integral(law: Any, faster: Any, gain: str, factor: float, power: int) -> Any:
-    """The faster law with its integral action as much faster: a time over the factor, a gain times its power."""
+    """The faster law with its integral action as much faster: a time over the factor, a gain times
+    its power.
+    """
     if not law.by_poles:
         return replace(faster, **{gain: np.asarray(getattr(law, gain)) * factor**power})
-    return faster if law.integral_time is None else replace(faster, integral_time=np.asarray(law.integral_time) / factor)
+    return (
+        faster
+        if law.integral_time is None
+        else replace(faster, integral_time=np.asarray(law.integral_time) / factor)
+    )
 
 
-def _check_integral(by_poles: bool, gain: ArrayLike | None, name: str, time: ArrayLike | None, where: str) -> None:
+def _check_integral(
+    by_poles: bool, gain: ArrayLike | None, name: str, time: ArrayLike | None, where: str
+) -> None:
     if by_poles and gain is not None:
         raise InputError(f"{where}: by poles, give integral_time instead of {name}.")
     if not by_poles and gain is None:
         raise InputError(f"{where} by its own gains needs {name}.")
     if not by_poles and time is not None:
-        raise InputError(f"{where}: integral_time belongs to tuning by poles; own gains have {name}.")
+        raise InputError(
+            f"{where}: integral_time belongs to tuning by poles; own gains have {name}."
+        )
     refuse_unless(gain, f"{where}: {name}", "not negative", lambda x: x >= 0)
     refuse_unless(time, f"{where}: integral_time", "positive", lambda x: x > 0)
 

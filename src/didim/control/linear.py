@@ -1,7 +1,9 @@
-"""The linearised loop: poles of a continuous law, spectral radius of a sampled one, at one configuration.
+"""The linearised loop: poles of a continuous law, spectral radius of a sampled one, at one
+configuration.
 
-The plant is M(q) ddq = tau - Fv dq with M frozen; gravity and Coulomb friction are left out. The law is the compiled one,
-written out here once more as a linear map, which the tests compare with simulated motions.
+The plant is M(q) ddq = tau - Fv dq with M frozen; gravity and Coulomb friction are left out. The
+law is the compiled one, written out here once more as a linear map, which the tests compare with
+simulated motions.
 """
 
 from __future__ import annotations
@@ -12,19 +14,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 
-from didim.control.kernels.law import BACKWARD_DIFFERENCE, COMPUTED_TORQUE, MEAN_DIFFERENCE, USER, Law
+from didim.control.kernels.law import (
+    BACKWARD_DIFFERENCE,
+    COMPUTED_TORQUE,
+    MEAN_DIFFERENCE,
+    USER,
+    Law,
+)
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.door import per_joint
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class LinearLoop:
-    """Eigenvalues of the closed loop: poles in 1/s (continuous), or multipliers per sample (sampled)."""
+    """Eigenvalues of the closed loop: poles in 1/s (continuous), or multipliers per sample
+    (sampled).
+    """
 
     eigenvalues: NDArray[np.complex128]
     vectors: NDArray[np.complex128]
@@ -34,16 +44,22 @@ class LinearLoop:
     @property
     def spectral_radius(self) -> float:
         """Largest multiplier per sample, or per second for a continuous law; below 1 is stable."""
-        return float(np.abs(self.eigenvalues).max() if self.sampled else np.exp(self.eigenvalues.real.max()))
+        return float(
+            np.abs(self.eigenvalues).max() if self.sampled else np.exp(self.eigenvalues.real.max())
+        )
 
     @property
     def stable(self) -> bool:
         """Whether small deviations die out."""
-        return bool(self.spectral_radius < 1.0 if self.sampled else self.eigenvalues.real.max() < 0.0)
+        return bool(
+            self.spectral_radius < 1.0 if self.sampled else self.eigenvalues.real.max() < 0.0
+        )
 
     @property
     def slowest(self) -> float:
-        """Rate at which the slowest mode dies out, in 1 over the unit of time: s (continuous) or samples (sampled)."""
+        """Rate at which the slowest mode dies out, in 1 over the unit of time: s (continuous) or
+        samples (sampled).
+        """
         with np.errstate(divide="ignore"):
             decay = -np.log(np.abs(self.eigenvalues)) if self.sampled else -self.eigenvalues.real
         return float(decay.min())
@@ -55,15 +71,25 @@ class LinearLoop:
         return int(np.abs(self.vectors[: self.n, size.argmax()]).argmax())
 
 
-def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike) -> LinearLoop | None:
-    """The loop around the configuration q (n,); None for a user's own law, and where the inertia matrix is infeasible.
+def linearise(
+    model: TorqueModel, parameters: ArrayLike, loop: Controller, q: ArrayLike
+) -> LinearLoop | None:
+    """The loop around the configuration q (n,); None for a user's own law, and where the inertia
+    matrix is infeasible.
 
     Implements (52).
     """
     if not isinstance(loop, Controller):
-        raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")
+        raise InputError(
+            f"loop must be a controller such as didim.PD, found {type(loop).__name__}."
+        )
     n = model.robot.n
-    law = loop.resolve(model, largest_inertias(model, parameters) if loop.by_poles and loop.inertia is None else np.ones(n))
+    law = loop.resolve(
+        model,
+        largest_inertias(model, parameters)
+        if loop.by_poles and loop.inertia is None
+        else np.ones(n),
+    )
     if law.kind == USER:
         return None
     at = per_joint(q, "q", n)[None, :]
@@ -77,7 +103,11 @@ def linearise(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Ar
         own = loop.model.nominal if loop.parameters is None else loop.parameters
         gain = loop.model.inertia_matrix(at, own)[0]
         theirs = loop.model.values(own)
-        viscous = viscous - theirs.viscous - np.diag(0.5 * (theirs.viscous_positive + theirs.viscous_negative))
+        viscous = (
+            viscous
+            - theirs.viscous
+            - np.diag(0.5 * (theirs.viscous_positive + theirs.viscous_negative))
+        )
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [np.zeros((n, n)), -inverse @ viscous]])
     B = np.vstack([np.zeros((n, n)), inverse @ gain])
@@ -103,7 +133,9 @@ def _continuous(A: Array, B: Array, law: Law) -> Array:
 
 
 def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
-    """One sample as a matrix on q, dq, the last two positions, the integrals and the commands on their way."""
+    """One sample as a matrix on q, dq, the last two positions, the integrals and the commands on
+    their way.
+    """
     n, T = law.kp.size, law.period
     block = expm(T * np.block([[A, B], [np.zeros((n, 3 * n))]]))
     F, G = block[: 2 * n, : 2 * n], block[: 2 * n, 2 * n :]
@@ -111,7 +143,10 @@ def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
     def step(z: Array) -> Array:
         q, dq, past, before, ie, iS = (z[k * n : (k + 1) * n] for k in range(6))
         line = [z[(6 + k) * n : (7 + k) * n] for k in range(delay)]
-        velocity = {BACKWARD_DIFFERENCE: (q - past) / T, MEAN_DIFFERENCE: (q - before) / (2 * T)}.get(law.velocity, dq)
+        velocity = {
+            BACKWARD_DIFFERENCE: (q - past) / T,
+            MEAN_DIFFERENCE: (q - before) / (2 * T),
+        }.get(law.velocity, dq)
         e = -q
         s = law.kp * e - velocity
         ie, iS = (ie + T * e) * (law.ki != 0), (iS + T * s) * (law.kiv != 0)

@@ -1,8 +1,10 @@
-"""The inertia J_j that a joint's loop is tuned for: the largest M_jj over the joint range (51), found numerically.
+"""The inertia J_j that a joint's loop is tuned for: the largest M_jj over the joint range (51),
+found numerically.
 
-Along one revolute coordinate M_jj is a trigonometric polynomial of degree two, so five samples give it exactly; along a
-prismatic one it is a parabola that opens upward, largest at an end. Coordinates are maximised one after the other until nothing
-changes, from the best of a fixed set of starting points: deterministic, and cheap enough for every iteration (59).
+Along one revolute coordinate M_jj is a trigonometric polynomial of degree two, so five samples give
+it exactly; along a prismatic one it is a parabola that opens upward, largest at an end. Coordinates
+are maximised one after the other until nothing changes, from the best of a fixed set of starting
+points: deterministic, and cheap enough for every iteration (59).
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
-from didim.door import per_joint
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.kernels.tree import allocate
 from didim.dynamics.torque import TorqueModel
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
@@ -32,20 +34,34 @@ def _harmonics(q: Array) -> Array:
 _FIT = np.linalg.inv(_harmonics(_FIVE))
 
 
-def largest_inertias(model: TorqueModel, parameters: ArrayLike, previous: Array | None = None) -> Array:
-    """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an iterate may have J <= 0).
+def largest_inertias(
+    model: TorqueModel, parameters: ArrayLike, previous: Array | None = None
+) -> Array:
+    """J_j = max over q of M_jj(q) (n,), eq. 51; never below 1e-3 of `previous`, where given (an
+    iterate may have J <= 0).
 
     Implements (51).
     """
     J, _ = _largest(model, parameters)
-    return J if previous is None else np.maximum(J, 1e-3 * per_joint(previous, "previous", model.robot.n))
+    return (
+        J
+        if previous is None
+        else np.maximum(J, 1e-3 * per_joint(previous, "previous", model.robot.n))
+    )
 
 
 def inertia_slopes(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
-    """J (n,) of (51) and how it changes with the parameters (n, p): M_jj, linear in them, at the pose where it is largest."""
+    """J (n,) of (51) and how it changes with the parameters (n, p): M_jj, linear in them, at the
+    pose where it is largest.
+    """
     J, poses = _largest(model, parameters)
     units = np.eye(np.size(parameters))
-    return J, np.array([np.diagonal(model.inertia_matrix(poses, unit), axis1=1, axis2=2).diagonal() for unit in units]).T
+    return J, np.array(
+        [
+            np.diagonal(model.inertia_matrix(poses, unit), axis1=1, axis2=2).diagonal()
+            for unit in units
+        ]
+    ).T
 
 
 def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
@@ -62,7 +78,9 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
         for k in range(n):
             moved = np.isin(joints, _carriers(model, k))
             if moved.any():
-                best[moved, k] = _maximise(inertia, best[moved], joints[moved], k, lower[k], upper[k])
+                best[moved, k] = _maximise(
+                    inertia, best[moved], joints[moved], k, lower[k], upper[k]
+                )
         largest = inertia.diagonals(best)[rows, joints]
         if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
@@ -84,7 +102,9 @@ class _Inertia:
         return np.diagonal(M, axis1=1, axis2=2)
 
     def along(self, points: Array, joints: NDArray[np.intp], k: int, candidates: Array) -> Array:
-        """M_jj (m, c) of joint j = joints[i] at row i of `points`, with coordinate k set to each of the c candidates."""
+        """M_jj (m, c) of joint j = joints[i] at row i of `points`, with coordinate k set to each of
+        the c candidates.
+        """
         m, c = len(joints), candidates.size
         q = np.repeat(points, c, axis=0)
         q[:, k] = np.tile(candidates, m)
@@ -92,7 +112,9 @@ class _Inertia:
 
 
 def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
-    """Lower and upper positions (n,): the limits, or +-pi (revolute) and +-1 m (prismatic) where there is none."""
+    """Lower and upper positions (n,): the limits, or +-pi (revolute) and +-1 m (prismatic) where
+    there is none.
+    """
     reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.robot.joints])
     lower, upper = model.robot.position_limits.T
     return np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach)
@@ -106,8 +128,12 @@ def _carriers(model: TorqueModel, k: int) -> list[int]:
     return found
 
 
-def _maximise(inertia: _Inertia, points: Array, joints: NDArray[np.intp], k: int, lower: float, upper: float) -> Array:
-    """Best value of coordinate k for each of the joints j, each from its own point (m, n): row i maximises M_jj."""
+def _maximise(
+    inertia: _Inertia, points: Array, joints: NDArray[np.intp], k: int, lower: float, upper: float
+) -> Array:
+    """Best value of coordinate k for each of the joints j, each from its own point (m, n): row i
+    maximises M_jj.
+    """
     if inertia.model.robot.joints[k].kind == "prismatic":
         ends = np.array([lower, upper])
         return ends[inertia.along(points, joints, k, ends).argmax(axis=1)]
@@ -118,9 +144,23 @@ def _maximise(inertia: _Inertia, points: Array, joints: NDArray[np.intp], k: int
 
 
 def _newton(q: Array, c: Array) -> Array:
-    """Newton steps from the best grid point to the maximum of each polynomial, where it curves downward."""
+    """Newton steps from the best grid point to the maximum of each polynomial, where it curves
+    downward.
+    """
     for _ in range(3):
-        slope = -c[1] * np.sin(q) + c[2] * np.cos(q) - 2 * c[3] * np.sin(2 * q) + 2 * c[4] * np.cos(2 * q)
-        curve = -c[1] * np.cos(q) - c[2] * np.sin(q) - 4 * c[3] * np.cos(2 * q) - 4 * c[4] * np.sin(2 * q)
-        q = q - np.where(curve < 0, np.clip(slope / np.where(curve < 0, curve, -1.0), -0.05, 0.05), 0.0)
+        slope = (
+            -c[1] * np.sin(q)
+            + c[2] * np.cos(q)
+            - 2 * c[3] * np.sin(2 * q)
+            + 2 * c[4] * np.cos(2 * q)
+        )
+        curve = (
+            -c[1] * np.cos(q)
+            - c[2] * np.sin(q)
+            - 4 * c[3] * np.cos(2 * q)
+            - 4 * c[4] * np.sin(2 * q)
+        )
+        q = q - np.where(
+            curve < 0, np.clip(slope / np.where(curve < 0, curve, -1.0), -0.05, 0.05), 0.0
+        )
     return q

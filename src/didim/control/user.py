@@ -25,10 +25,15 @@ class UserLaw:
         try:
             self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
         except (NumbaError, TypeError, AttributeError) as problem:
-            reason = str(problem).strip().splitlines()[-1] if str(problem).strip() else type(problem).__name__
+            reason = (
+                str(problem).strip().splitlines()[-1]
+                if str(problem).strip()
+                else type(problem).__name__
+            )
             raise InputError(
                 f"The law {self.name!r} cannot be compiled: {reason} It must be "
-                "law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v) in code that Numba understands."
+                "law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v) in code that Numba "
+                "understands."
             ) from problem
 
     @property
@@ -47,8 +52,9 @@ class UserLaw:
 def control_law(function: Callable[..., None]) -> UserLaw:
     """Compile a law of your own for `didim.OwnLaw`: a decorator.
 
-    The function is `law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v)`: time t (s), n joints, and arrays that are indexed
-    with 0 to n - 1. It reads the reference and the motion as the controller sees it, may keep what it likes in `memory`
-    from one sample to the next (of a sampled law), and writes the control signal into v. It must be code that Numba compiles.
+    The function is `law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v)`: time t (s), n joints, and
+    arrays that are indexed with 0 to n - 1. It reads the reference and the motion as the controller
+    sees it, may keep what it likes in `memory` from one sample to the next (of a sampled law), and
+    writes the control signal into v. It must be code that Numba compiles.
     """
     return UserLaw(function)

@@ -1,9 +1,11 @@
-"""Least squares inside the physically consistent set: a convex problem, solved by Newton's method with a line search.
+"""Least squares inside the physically consistent set: a convex problem, solved by Newton's method
+with a line search.
 
     minimise  1/2 |R (matrix theta, z) - target|^2 + mu barrier(theta) + 1/2 |(z - z0) / s|^2
 
-over the standard parameters theta and further unknowns z (logarithms of gains, a delay). In a Gauss-Newton step R and the
-target are the QR-compressed, weighted Jacobian and what it should reach; no semidefinite solver is needed.
+over the standard parameters theta and further unknowns z (logarithms of gains, a delay). In a
+Gauss-Newton step R and the target are the QR-compressed, weighted Jacobian and what it should
+reach; no semidefinite solver is needed.
 """
 
 from __future__ import annotations
@@ -50,13 +52,21 @@ class Problem:
         """What is minimised."""
         rest = self.R @ np.concatenate([self.matrix @ theta, z]) - self.target
         pull = (z - self.centre) / self.spread
-        return 0.5 * float(rest @ rest) + self.mu * self.consistent.value(theta) + 0.5 * float(pull @ pull)
+        return (
+            0.5 * float(rest @ rest)
+            + self.mu * self.consistent.value(theta)
+            + 0.5 * float(pull @ pull)
+        )
 
-    def solve(self, theta: Array, z: Array, held: NDArray[np.bool_] | None = None) -> tuple[Array, Array]:
+    def solve(
+        self, theta: Array, z: Array, held: NDArray[np.bool_] | None = None
+    ) -> tuple[Array, Array]:
         """The minimum, from a point inside the set; z stays where it is `held`."""
         p, b = theta.size, self.matrix.shape[0]
         R = np.hstack([self.R[:, :b] @ self.matrix, self.R[:, b:]])
-        moves = np.concatenate([np.ones(p, dtype=bool), np.ones(z.size, dtype=bool) if held is None else ~held])
+        moves = np.concatenate(
+            [np.ones(p, dtype=bool), np.ones(z.size, dtype=bool) if held is None else ~held]
+        )
         x = np.concatenate([theta, z])
         normal, now = R.T @ R, self.value(theta, z)
         for _ in range(_ROUNDS):

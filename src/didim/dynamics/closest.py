@@ -1,10 +1,12 @@
-"""The point of a model's physically consistent set that is closest to its prior and has given base parameters.
+"""The point of a model's physically consistent set that is closest to its prior and has given base
+parameters.
 
     minimise  barrier(theta)  subject to  matrix theta = beta
 
-Newton's method first walks along a straight line of base parameters to beta, from a machine of round links in the middle of
-the set, staying near the least barrier of that on the way. The set is convex: if beta can be a machine's, so can everything
-on that line, and the walk arrives. From there the least barrier around the prior itself is looked for.
+Newton's method first walks along a straight line of base parameters to beta, from a machine of
+round links in the middle of the set, staying near the least barrier of that on the way. The set is
+convex: if beta can be a machine's, so can everything on that line, and the walk arrives. From there
+the least barrier around the prior itself is looked for.
 """
 
 from __future__ import annotations
@@ -28,10 +30,14 @@ _NEARLY, _SMALL = 0.1, 1e-18
 """Newton decrement at which the barrier is small enough to walk on, and at which it is least."""
 
 
-def least_barrier(around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]) -> Array | None:
-    """theta (p,) with matrix @ theta = beta, equal to the prior where it may not move; None where no machine has beta.
+def least_barrier(
+    around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
+) -> Array | None:
+    """theta (p,) with matrix @ theta = beta, equal to the prior where it may not move; None where
+    no machine has beta.
 
-    `middle` is the barrier around a machine of round links that agrees with the prior where it may not move.
+    `middle` is the barrier around a machine of round links that agrees with the prior where it may
+    not move.
     """
     try:
         return _walked(around, middle, matrix, beta, moves)
@@ -39,7 +45,9 @@ def least_barrier(around: Consistent, middle: Consistent, matrix: Array, beta: A
         return None
 
 
-def _walked(around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]) -> Array | None:
+def _walked(
+    around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
+) -> Array | None:
     theta = middle.prior.copy()
     scale = np.linalg.norm(beta) + np.linalg.norm(matrix @ theta)
     for _ in range(_STEPS):
@@ -58,20 +66,30 @@ def _walked(around: Consistent, middle: Consistent, matrix: Array, beta: Array, 
     return None
 
 
-def _exactly(around: Consistent, matrix: Array, beta: Array, theta: Array, moves: NDArray[np.bool_]) -> Array:
+def _exactly(
+    around: Consistent, matrix: Array, beta: Array, theta: Array, moves: NDArray[np.bool_]
+) -> Array:
     """theta with what rounding left of the way to beta made up, in units of the barrier."""
     size = np.where(moves, 1.0 / np.sqrt(np.diag(around.slopes(theta)[1])), 0.0)
-    return np.asarray(theta + size * np.linalg.lstsq(matrix * size, beta - matrix @ theta, rcond=None)[0], dtype=np.float64)
+    return np.asarray(
+        theta + size * np.linalg.lstsq(matrix * size, beta - matrix @ theta, rcond=None)[0],
+        dtype=np.float64,
+    )
 
 
-def _centred(around: Consistent, matrix: Array, theta: Array, moves: NDArray[np.bool_], small: float) -> Array:
+def _centred(
+    around: Consistent, matrix: Array, theta: Array, moves: NDArray[np.bool_], small: float
+) -> Array:
     """The point of least barrier with the base parameters of theta, to a Newton decrement."""
     for _ in range(_STEPS):
         step, decrement = _newton(around, matrix, theta, np.zeros(matrix.shape[0]), moves)
         if decrement < small:
             break
         now, share = around.value(theta), min(1.0, _SHARE * around.reach(theta, step))
-        while share > 1e-9 and not around.value(theta + share * step) <= now - 1e-4 * share * decrement:
+        while (
+            share > 1e-9
+            and not around.value(theta + share * step) <= now - 1e-4 * share * decrement
+        ):
             share *= 0.5
         if share <= 1e-9:
             break
@@ -79,12 +97,18 @@ def _centred(around: Consistent, matrix: Array, theta: Array, moves: NDArray[np.
     return theta
 
 
-def _newton(around: Consistent, matrix: Array, theta: Array, rest: Array, moves: NDArray[np.bool_]) -> tuple[Array, float]:
-    """The step (p,) to the least of the quadratic model of the barrier with matrix @ step = rest, and its decrement."""
+def _newton(
+    around: Consistent, matrix: Array, theta: Array, rest: Array, moves: NDArray[np.bool_]
+) -> tuple[Array, float]:
+    """The step (p,) to the least of the quadratic model of the barrier with matrix @ step = rest,
+    and its decrement.
+    """
     gradient, hessian = around.slopes(theta)
     gradient, hessian = gradient[moves], hessian[np.ix_(moves, moves)]
     size = 1.0 / np.sqrt(np.diag(hessian))
-    L = linalg.cholesky(hessian * np.outer(size, size) + 1e-14 * np.eye(size.size), lower=True, check_finite=False)
+    L = linalg.cholesky(
+        hessian * np.outer(size, size) + 1e-14 * np.eye(size.size), lower=True, check_finite=False
+    )
     c = linalg.solve_triangular(L, size * gradient, lower=True, check_finite=False)
     A = linalg.solve_triangular(L, (matrix[:, moves] * size).T, lower=True, check_finite=False).T
     u = -c + linalg.lstsq(A, rest + A @ c, cond=1e-14, check_finite=False)[0]

@@ -1,10 +1,14 @@
-"""The parameters that a machine can have: pseudo-inertias positive definite, rotors and friction positive.
+"""The parameters that a machine can have: pseudo-inertias positive definite, rotors and friction
+positive.
 
-The barrier of this set around a prior theta0, whose links have the pseudo-inertias P0_i and whose positive parameters are x0:
+The barrier of this set around a prior theta0, whose links have the pseudo-inertias P0_i and whose
+positive parameters are x0:
 
-    sum over links of tr(P0_i^-1 P_i) - logdet P_i,   sum over x of x/x0 - ln x,   sum over the others of (y/s)^2 / 2,
+    sum over links of tr(P0_i^-1 P_i) - logdet P_i,   sum over x of x/x0 - ln x,   sum over the
+    others of (y/s)^2 / 2,
 
-smallest at theta0 and infinite at the boundary. The set is convex: what lies between two of its points is in it.
+smallest at theta0 and infinite at the boundary. The set is convex: what lies between two of its
+points is in it.
 """
 
 from __future__ import annotations
@@ -28,11 +32,15 @@ BASIS: Array = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 
 
 SINGULAR = 1e-13
-"""Smallest over largest eigenvalue of a pseudo-inertia, at and below which it counts as on the boundary."""
+"""Smallest over largest eigenvalue of a pseudo-inertia, at and below which it counts as on the
+boundary.
+"""
 
 
 def _is_inside(P: Array) -> bool:
-    """Whether all pseudo-inertias (n, 4, 4) are positive definite, by a margin that survives rounding."""
+    """Whether all pseudo-inertias (n, 4, 4) are positive definite, by a margin that survives
+    rounding.
+    """
     values = np.linalg.eigvalsh(P)
     return bool(np.all(values[:, 0] > SINGULAR * values[:, -1]))
 
@@ -40,7 +48,10 @@ def _is_inside(P: Array) -> bool:
 def positive_parameters(model: DynamicModel) -> NDArray[np.int64]:
     """Columns of rotor inertias, friction of one joint and Coulomb limits of couplings."""
     names, limits = model.parameter_names, set(model.contacts)
-    return np.array([k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits], dtype=np.int64)
+    return np.array(
+        [k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits],
+        dtype=np.int64,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +94,15 @@ class Consistent:
             return np.inf
         logdet = np.linalg.slogdet(P)[1]
         links = np.einsum("iab,iba->", self._inverse, P) - logdet.sum()
-        single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum((y / self.scale[self.free]) ** 2)
+        single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum(
+            (y / self.scale[self.free]) ** 2
+        )
         return float(links + single)
 
     def reach(self, theta: Array, step: Array) -> float:
-        """The share of a step at which it meets the boundary of the set; infinite where it never does."""
+        """The share of a step at which it meets the boundary of the set; infinite where it never
+        does.
+        """
         x, dx = theta[self.positive], step[self.positive]
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(dx < 0, -x / dx, np.inf)
@@ -108,5 +123,8 @@ class Consistent:
             hessian[np.ix_(columns, columns)] = bend[i]
         x, at, free = theta[self.positive], self.positive, self.free
         gradient[at], hessian[at, at] = 1.0 / self.prior[at] - 1.0 / x, 1.0 / x**2
-        gradient[free], hessian[free, free] = theta[free] / self.scale[free] ** 2, 1.0 / self.scale[free] ** 2
+        gradient[free], hessian[free, free] = (
+            theta[free] / self.scale[free] ** 2,
+            1.0 / self.scale[free] ** 2,
+        )
         return gradient, hessian

@@ -1,8 +1,9 @@
-"""Which parameter stands where: the names, order and meaning of the columns of W. No other file computes an index of phi.
+"""Which parameter stands where: the names, order and meaning of the columns of W. No other file
+computes an index of phi.
 
-The standard parameters (3) are listed joint by joint in Khalil's order, couplings last. Beside the ten of each link, a
-parameter acts through entries: torque of joint `row` += weight * source * parameter, the source being an acceleration, a
-velocity, a contact's slip or 1.
+The standard parameters (3) are listed joint by joint in Khalil's order, couplings last. Beside the
+ten of each link, a parameter acts through entries: torque of joint `row` += weight * source *
+parameter, the source being an acceleration, a velocity, a contact's slip or 1.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from didim.robot.robot import Coupling, Robot
 
 Array = NDArray[np.float64]
 
-_SOURCES = {"Ia": "ddq", "Fv": "dq", "Fvp": "dq+", "Fvn": "dq-", "Fc": "slip", "Fcp": "slip+", "Fcn": "slip-", "off": "one"}
+_SOURCES = {
+    "Ia": "ddq",
+    "Fv": "dq",
+    "Fvp": "dq+",
+    "Fvn": "dq-",
+    "Fc": "slip",
+    "Fcp": "slip+",
+    "Fcn": "slip-",
+    "off": "one",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +64,22 @@ class Layout:
     @cached_property
     def coupled(self) -> int:
         """Whether accelerations or velocities of other joints act on a joint."""
-        return int(any(entry.row != entry.index for entry in self.entries if entry.signal in ("ddq", "dq")))
+        return int(
+            any(entry.row != entry.index for entry in self.entries if entry.signal in ("ddq", "dq"))
+        )
 
     @cached_property
     def only(self) -> NDArray[np.int64]:
         """(c,) the one joint of each contact, -1 where it couples several."""
-        return np.array([row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)], dtype=np.int64)
+        return np.array(
+            [row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)],
+            dtype=np.int64,
+        )
 
     def columns(self, kept: Iterable[int] | None = None) -> Columns:
-        """The kernels' view of the columns: all of them, or only those of the indices `kept`, renumbered in that order."""
+        """The kernels' view of the columns: all of them, or only those of the indices `kept`,
+        renumbered in that order.
+        """
         chosen = range(len(self.names)) if kept is None else kept
         place = np.full(len(self.names), -1)
         for position, column in enumerate(chosen):
@@ -72,7 +89,9 @@ class Layout:
             place[self.link],
             np.array([entry.row for entry in self.entries], dtype=np.int64),
             place[np.array([entry.column for entry in self.entries], dtype=np.int64)],
-            np.array([starts[entry.signal] + entry.index for entry in self.entries], dtype=np.int64),
+            np.array(
+                [starts[entry.signal] + entry.index for entry in self.entries], dtype=np.int64
+            ),
             np.array([entry.weight for entry in self.entries], dtype=float),
         )
 
@@ -133,7 +152,9 @@ def layout_of(robot: Robot, effects: Iterable[str] | None) -> Layout:
             builder.link[j].append(builder.column(f"{stem}{j + 1}", value))
         for effect, stems in STEMS.items():
             if effect in chosen[j]:
-                contact = builder.touch(f"Fc{j + 1}", {j: 1.0}) if family(effect) == "coulomb" else j
+                contact = (
+                    builder.touch(f"Fc{j + 1}", {j: 1.0}) if family(effect) == "coulomb" else j
+                )
                 for stem in stems:
                     column = builder.column(f"{stem}{j + 1}", joint.nominal.get(stem, np.nan))
                     builder.entry(j, column, _SOURCES[stem], contact if stem != "off" else 0, 1.0)
@@ -143,7 +164,9 @@ def layout_of(robot: Robot, effects: Iterable[str] | None) -> Layout:
 
 
 def _couple(builder: _Builder, coupling: Coupling) -> None:
-    """Columns of a coupling with weights u: (u u' - diag(u^2)) ddq, the same on dq, and u slip for its contact."""
+    """Columns of a coupling with weights u: (u u' - diag(u^2)) ddq, the same on dq, and u slip for
+    its contact.
+    """
     for effect, stem in COUPLING_STEMS.items():
         if effect not in coupling.effects:
             continue
@@ -203,16 +226,22 @@ class _Builder:
 
 
 def _effects_by_joint(robot: Robot, effects: Iterable[str] | None) -> list[frozenset[str]]:
-    """Effects of each joint. One that is asked for goes to the joints that declare its family, or to all if none does."""
+    """Effects of each joint. One that is asked for goes to the joints that declare its family, or
+    to all if none does.
+    """
     declared = [joint.effects for joint in robot.joints]
     if effects is None:
         return declared
     asked = check_effects(effects, "DynamicModel", EFFECTS)
     if "coupling" in asked and not robot.couplings:
-        raise InputError(f"The effect 'coupling' was asked for, but robot {robot.name!r} declares no coupling.")
+        raise InputError(
+            f"The effect 'coupling' was asked for, but robot {robot.name!r} declares no coupling."
+        )
     chosen: list[set[str]] = [set() for _ in declared]
     for effect in asked - {"coupling"}:
-        at = [j for j, own in enumerate(declared) if family(effect) in {family(each) for each in own}]
+        at = [
+            j for j, own in enumerate(declared) if family(effect) in {family(each) for each in own}
+        ]
         for j in at or range(robot.n):
             chosen[j].add(effect)
     return [frozenset(each) for each in chosen]

@@ -1,4 +1,6 @@
-"""`DynamicModel`: the equations (1)-(6) of a robot, over its standard parameters and, as `model.base`, its base parameters."""
+"""`DynamicModel`: the equations (1)-(6) of a robot, over its standard parameters and, as
+`model.base`, its base parameters.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import vector
 from didim.dynamics.base import Regrouping, regroup
 from didim.dynamics.base.numerical import random_regressor
 from didim.dynamics.kernels.regressor import Columns
@@ -19,6 +20,7 @@ from didim.dynamics.layout import Layout, layout_of, tree_of
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.robot.robot import Robot
+from didim.validation import vector
 
 Array = NDArray[np.float64]
 
@@ -32,20 +34,30 @@ class DynamicModel(TorqueModel):
     robot: Robot
     """What the machine is; see `didim.load_robot`."""
     effects: Iterable[str] | None = None
-    """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb; None: all that the robot
-    declares. An effect goes to the joints that declare it, or to all joints if none does."""
+    """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb;
+    None: all that the robot declares. An effect goes to the joints that declare it, or to all
+    joints if none does.
+    """
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
-            raise InputError(f"robot must be a didim.Robot (see didim.load_robot), found {type(self.robot).__name__}.")
+            raise InputError(
+                "robot must be a didim.Robot (see didim.load_robot), found "
+                f"{type(self.robot).__name__}."
+            )
         if self.effects is not None and not isinstance(self.effects, str):
             if not isinstance(self.effects, Iterable):
-                raise InputError(f"effects must be a list of names or None, found {self.effects!r}.")
+                raise InputError(
+                    f"effects must be a list of names or None, found {self.effects!r}."
+                )
             object.__setattr__(self, "effects", tuple(self.effects))
         _ = self.layout
 
     def __repr__(self) -> str:
-        return f"DynamicModel({self.robot.name!r}, {self.robot.n} joints, {len(self.parameter_names)} parameters)"
+        return (
+            f"DynamicModel({self.robot.name!r}, {self.robot.n} joints, "
+            f"{len(self.parameter_names)} parameters)"
+        )
 
     @cached_property
     def layout(self) -> Layout:
@@ -74,7 +86,9 @@ class DynamicModel(TorqueModel):
 
     @property
     def described(self) -> Array:
-        """(p,) `nominal` with zero for effects of which nothing is known; links that are not described stay nan."""
+        """(p,) `nominal` with zero for effects of which nothing is known; links that are not
+        described stay nan.
+        """
         phi, links = self.nominal, np.zeros(len(self.parameter_names), dtype=bool)
         links[self.layout.link] = True
         return np.where(np.isnan(phi) & ~links, 0.0, phi)
@@ -91,7 +105,8 @@ class DynamicModel(TorqueModel):
 
 @dataclass(frozen=True, eq=False)
 class BaseModel(TorqueModel):
-    """A dynamic model over its b base parameters beta: the fewest from which the torque can be computed (4)-(6).
+    """A dynamic model over its b base parameters beta: the fewest from which the torque can be
+    computed (4)-(6).
 
     Implements (4).
     """
@@ -101,7 +116,10 @@ class BaseModel(TorqueModel):
     regrouping: Regrouping
 
     def __repr__(self) -> str:
-        return f"BaseModel({self.robot.name!r}, {self.robot.n} joints, {len(self.parameter_names)} base parameters)"
+        return (
+            f"BaseModel({self.robot.name!r}, {self.robot.n} joints, {len(self.parameter_names)} "
+            "base parameters)"
+        )
 
     @property
     def robot(self) -> Robot:
@@ -110,7 +128,9 @@ class BaseModel(TorqueModel):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that regroups others ends in R."""
+        """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that
+        regroups others ends in R.
+        """
         return self.regrouping.names
 
     @property
@@ -125,12 +145,16 @@ class BaseModel(TorqueModel):
 
     @property
     def lift(self) -> Array:
-        """(p, b): phi = lift @ beta, one of the many standard vectors with the same torque; matrix @ lift = I."""
+        """(p, b): phi = lift @ beta, one of the many standard vectors with the same torque; matrix
+        @ lift = I.
+        """
         return self.regrouping.lift.copy()
 
     @cached_property
     def defect(self) -> float:
-        """What the base parameters leave of the torque, relative: rounding error, or that of angles printed with few digits."""
+        """What the base parameters leave of the torque, relative: rounding error, or that of angles
+        printed with few digits.
+        """
         return self.regrouping.defect(random_regressor(self.tree, self.layout))
 
     @property
@@ -142,9 +166,13 @@ class BaseModel(TorqueModel):
 
     @property
     def frictional(self) -> NDArray[np.bool_]:
-        """(b,) parameters that are the friction of one joint or the Coulomb limit of a contact, which cannot be negative."""
+        """(b,) parameters that are the friction of one joint or the Coulomb limit of a contact,
+        which cannot be negative.
+        """
         limits = set(self.contacts)
-        return np.array([bool(_FRICTION.fullmatch(name)) or name in limits for name in self.parameter_names])
+        return np.array(
+            [bool(_FRICTION.fullmatch(name)) or name in limits for name in self.parameter_names]
+        )
 
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""

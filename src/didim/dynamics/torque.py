@@ -1,4 +1,6 @@
-"""`TorqueModel`: the faces that models over standard and over base parameters share, equations (1), (2), (4), (21)."""
+"""`TorqueModel`: the faces that models over standard and over base parameters share, equations (1),
+(2), (4), (21).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import samples
 from didim.dynamics.kernels.derivatives import allocate_ground, motion_derivatives_batch
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
@@ -18,6 +19,7 @@ from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.errors import InfeasibleError, InputError
 from didim.robot.robot import Robot
+from didim.validation import samples
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,9 +32,10 @@ FRESH = 1 << 25
 class TorqueModel(ABC):
     """The faces that standard and base models share. N samples, n joints, c contacts; p parameters.
 
-    Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted where n = 1, (n,) for a
-    single sample. `phi` (p,) are the model's own parameters, for a base model beta. `slip` (N, c) is each contact's Coulomb
-    torque over its limit, by default the sign of its velocity.
+    Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted
+    where n = 1, (n,) for a single sample. `phi` (p,) are the model's own parameters, for a base
+    model beta. `slip` (N, c) is each contact's Coulomb torque over its limit, by default the sign
+    of its velocity.
     """
 
     if TYPE_CHECKING:  # declared for the reader; each model has them as fields or cached properties
@@ -78,10 +81,14 @@ class TorqueModel(ABC):
         return self.layout.contacts
 
     def contact_velocities(self, dq: ArrayLike) -> Array:
-        """(N, c) velocity of each contact: the joint's own, or the weighted sum that a coupling declares."""
+        """(N, c) velocity of each contact: the joint's own, or the weighted sum that a coupling
+        declares.
+        """
         return np.ascontiguousarray(samples(dq, "dq", self.robot.n) @ self.layout.contact.T)
 
-    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None) -> Array:
+    def regressor(
+        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None
+    ) -> Array:
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         shape = (q_.shape[0], self.robot.n, len(self.parameter_names))
@@ -91,16 +98,34 @@ class TorqueModel(ABC):
         return W
 
     def regressor_entries(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None, row: Integers, column: Integers
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        slip: ArrayLike | None,
+        row: Integers,
+        column: Integers,
     ) -> Array:
-        """(N, m) entries (row, column), each (m,), of the regressor: those that are zero by structure need no memory."""
+        """(N, m) entries (row, column), each (m,), of the regressor: those that are zero by
+        structure need no memory.
+        """
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        W, out = np.empty((self.robot.n, len(self.parameter_names))), np.empty((q_.shape[0], row.size))
-        regressor_entries_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W, row, column, out)
+        W, out = (
+            np.empty((self.robot.n, len(self.parameter_names))),
+            np.empty((q_.shape[0], row.size)),
+        )
+        regressor_entries_batch(
+            self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W, row, column, out
+        )
         return out
 
     def inverse_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        phi: ArrayLike,
+        slip: ArrayLike | None = None,
     ) -> Array:
         """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
@@ -109,21 +134,33 @@ class TorqueModel(ABC):
         return tau
 
     def direct_dynamics(
-        self, q: ArrayLike, dq: ArrayLike, tau: ArrayLike, phi: ArrayLike, slip: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        tau: ArrayLike,
+        phi: ArrayLike,
+        slip: ArrayLike | None = None,
     ) -> Array:
-        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not positive definite."""
+        """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not
+        positive definite.
+        """
         q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
         ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
-        failed = direct_dynamics_batch(self.tree, self.values(phi), q_, dq_, tau_, slip_, self._work(), ddq, joint)
+        failed = direct_dynamics_batch(
+            self.tree, self.values(phi), q_, dq_, tau_, slip_, self._work(), ddq, joint
+        )
         if failed >= 0:
             raise InfeasibleError(
-                f"The inertia matrix is not positive definite at sample {failed}, joint {joint[0] + 1} "
-                f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that could move."
+                f"The inertia matrix is not positive definite at sample {failed}, joint "
+                f"{joint[0] + 1} "
+                f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that "
+                "could move."
             )
         return ddq
 
     def inertia_matrix(self, q: ArrayLike, phi: ArrayLike) -> Array:
-        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included; its diagonal is what a joint's loop is tuned for.
+        """M(q) (N, n, n) of eq. 1, kg m^2 or kg, rotors included; its diagonal is what a joint's
+        loop is tuned for.
 
         Implements (49), (50).
         """
@@ -132,12 +169,18 @@ class TorqueModel(ABC):
         inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)
         return M
 
-    def derivatives(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike) -> tuple[Array, Array]:
-        """d tau/d q and d tau/d dq (N, n, n) of eq. 1, [sample, torque, joint], exact; Coulomb torques count as constant."""
+    def derivatives(
+        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike
+    ) -> tuple[Array, Array]:
+        """d tau/d q and d tau/d dq (N, n, n) of eq. 1, [sample, torque, joint], exact; Coulomb
+        torques count as constant.
+        """
         q_, dq_, ddq_, _ = self._motion(q, dq, ddq, None, "ddq")
         n, rows, work = self.robot.n, q_.shape[0], self._work()
         M, by_q, by_dq = (np.empty((rows, n, n)) for _ in range(3))
-        motion_derivatives_batch(self.tree, self.values(phi), q_, dq_, ddq_, work, allocate_ground(n), M, by_q, by_dq)
+        motion_derivatives_batch(
+            self.tree, self.values(phi), q_, dq_, ddq_, work, allocate_ground(n), M, by_q, by_dq
+        )
         return by_q, by_dq
 
     def _work(self) -> Work:
@@ -158,6 +201,7 @@ class TorqueModel(ABC):
         slip_ = samples(slip, "slip", c, rows)
         if np.any(np.abs(slip_) > 1 + 1e-9):
             raise InputError(
-                f"slip must lie between -1 and 1, found {slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}."
+                "slip must lie between -1 and 1, found "
+                f"{slip_[np.unravel_index(np.abs(slip_).argmax(), slip_.shape)]}."
             )
         return q_, dq_, third_, slip_

@@ -1,8 +1,9 @@
-"""`inverse_dynamics_code`: a file of Python or C that computes the identified torques and needs nothing else.
+"""`inverse_dynamics_code`: a file of Python or C that computes the identified torques and needs
+nothing else.
 
-It is meant for computed torque control and for checks on other machines. Coulomb friction takes the sign of the velocity that
-it is given, unless the caller hands in the slip, as `DynamicModel.inverse_dynamics` does: with a measured velocity around zero
-a sign chatters.
+It is meant for computed torque control and for checks on other machines. Coulomb friction takes the
+sign of the velocity that it is given, unless the caller hands in the slip, as
+`DynamicModel.inverse_dynamics` does: with a measured velocity around zero a sign chatters.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import metadata
 
 import numpy as np
 
-from didim.dynamics.straight.trace import shown
+from didim.dynamics.codegen.trace import shown
 from didim.errors import InputError, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
 from didim.results.estimate import Estimate
@@ -23,12 +24,17 @@ _BOUNDS = re.compile(r"\b(max|min)\(")
 
 
 def inverse_dynamics_code(estimate: Estimate, language: str = "python") -> str:
-    """The text of a source file with one function, tau of q, dq, ddq and optionally slip; SI units, joint side."""
+    """The text of a source file with one function, tau of q, dq, ddq and optionally slip; SI units,
+    joint side.
+    """
     if language not in LANGUAGES:
         raise InputError(f"Unknown language {language!r}; {nearest(str(language), LANGUAGES)}")
     parameters = estimate.parameters
     if not np.isfinite(parameters).all():
-        raise InputError(f"The estimate holds no finite parameters (status {estimate.status!r}); there is nothing to export.")
+        raise InputError(
+            f"The estimate holds no finite parameters (status {estimate.status!r}); there is "
+            "nothing to export."
+        )
     statements = inverse_dynamics_statements(estimate.model, parameters)
     return _python(estimate, statements) if language == "python" else _c(estimate, statements)
 
@@ -38,15 +44,20 @@ def _head(estimate: Estimate) -> list[str]:
     robot = estimate.model.robot
     units = ["N" if joint.kind == "prismatic" else "N.m" for joint in robot.joints]
     lines = [
-        f"Inverse dynamics of {robot.name}, identified by {estimate.method}; written by didim {metadata.version('didim')}.",
-        f"Status of the identification: {estimate.status}; residual {100 * estimate.residual:.3g} %.",
-        "tau = M(q) ddq + N(q, dq), joint side: q in rad or m, dq, ddq per s and s^2; tau in N.m or N.",
-        f"Joints: {', '.join(f'{name} ({unit})' for name, unit in zip(robot.joint_names, units, strict=True))}.",
+        f"Inverse dynamics of {robot.name}, identified by {estimate.method}; written by didim "
+        f"{metadata.version('didim')}.",
+        f"Status of the identification: {estimate.status}; residual {100 * estimate.residual:.3g} "
+        "%.",
+        "tau = M(q) ddq + N(q, dq), joint side: q in rad or m, dq, ddq per s and s^2; tau in N.m "
+        "or N.",
+        f"Joints: {', '.join(map('{} ({})'.format, robot.joint_names, units))}.",
     ]
     if estimate.model.contacts:
         lines += [
-            f"Coulomb contacts: {', '.join(estimate.model.contacts)}. slip is the Coulomb torque of each over its limit,",
-            "from -1 to 1; where it is not given, the sign of the contact's velocity, which chatters around a measured zero.",
+            f"Coulomb contacts: {', '.join(estimate.model.contacts)}. slip is the Coulomb torque "
+            "of each over its limit,",
+            "from -1 to 1; where it is not given, the sign of the contact's velocity, which "
+            "chatters around a measured zero.",
         ]
     if estimate.status != "converged":
         lines.append("DO NOT USE as it is: the identification did not converge.")
@@ -63,10 +74,23 @@ def _python(estimate: Estimate, code: Statements) -> str:
             *([f"from math import {', '.join(sorted(set(needs)))}", ""] if needs else [""]),
             f"JOINTS = {list(estimate.model.robot.joint_names)!r}",
             "",
-            *(["", "def _sign(x):", "    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)", ""] if code.contact else []),
+            *(
+                [
+                    "",
+                    "def _sign(x):",
+                    "    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)",
+                    "",
+                ]
+                if code.contact
+                else []
+            ),
             "",
             f"def inverse_dynamics(q, dq, ddq{', slip=None' if code.contact else ''}):",
-            *(["    if slip is None:", *slips, f"        slip = ({signs},)"] if code.contact else []),
+            *(
+                ["    if slip is None:", *slips, f"        slip = ({signs},)"]
+                if code.contact
+                else []
+            ),
             *(f"    {name} = {expression}" for name, expression in code.lines),
             f"    return [{', '.join(shown(torque) for torque in code.tau)}]",
             "",
@@ -81,10 +105,16 @@ def _c(estimate: Estimate, code: Statements) -> str:
     comment = [line.replace("*/", "* /").replace("/*", "/ *") for line in _head(estimate)]
     slips = [
         *(f"        const double {each} = {expression};" for each, expression in code.motion),
-        *(f"        own[{k}] = sign({shown(velocity)});" for k, velocity in enumerate(code.contact)),
+        *(
+            f"        own[{k}] = sign({shown(velocity)});"
+            for k, velocity in enumerate(code.contact)
+        ),
     ]
     lines = [(each, _BOUNDS.sub(r"f\1(", expression)) for each, expression in code.lines]
-    signature = f"void {name}_inverse_dynamics(const double q[{n}], const double dq[{n}], const double ddq[{n}], "
+    signature = (
+        f"void {name}_inverse_dynamics(const double q[{n}], const double dq[{n}], const double "
+        f"ddq[{n}], "
+    )
     return "\n".join(
         [
             "/*",
@@ -94,11 +124,25 @@ def _c(estimate: Estimate, code: Statements) -> str:
             "#include <math.h>",
             "#include <stddef.h>",
             "",
-            *(["static double sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }", ""] if c else []),
+            *(
+                ["static double sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }", ""]
+                if c
+                else []
+            ),
             f"{signature}{'const double *slip, ' if c else ''}double tau[{n}])",
             "{",
             "    (void)q, (void)dq, (void)ddq;",
-            *([f"    double own[{c}];", "    if (slip == NULL) {", *slips, "        slip = own;", "    }"] if c else []),
+            *(
+                [
+                    f"    double own[{c}];",
+                    "    if (slip == NULL) {",
+                    *slips,
+                    "        slip = own;",
+                    "    }",
+                ]
+                if c
+                else []
+            ),
             *(f"    const double {each} = {expression};" for each, expression in lines),
             *(f"    tau[{j}] = {shown(torque)};" for j, torque in enumerate(code.tau)),
             "}",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from didim.dynamics.straight.recursions import link_torque, move, place
-from didim.dynamics.straight.trace import Symbol, Trace, Vector
+from didim.dynamics.codegen.recursions import link_torque, move, place
+from didim.dynamics.codegen.trace import Symbol, Trace, Vector
 from didim.dynamics.torque import TorqueModel
 
 
@@ -48,9 +48,14 @@ def inverse_dynamics_statements(model: TorqueModel, parameters: ArrayLike) -> St
     for i in range(n):
         tau[i] = code.add(tau[i], _row(code, values.armature[i], "ddq"))
         tau[i] = code.add(tau[i], _row(code, values.viscous[i], "dq"))
-        for strength, bound in ((values.viscous_positive[i], "max"), (values.viscous_negative[i], "min")):
+        for strength, bound in (
+            (values.viscous_positive[i], "max"),
+            (values.viscous_negative[i], "min"),
+        ):
             if strength:
-                tau[i] = code.add(tau[i], code.mul(float(strength), code.let(f"{bound}(dq[{i}], 0.0)")))
+                tau[i] = code.add(
+                    tau[i], code.mul(float(strength), code.let(f"{bound}(dq[{i}], 0.0)"))
+                )
         tau[i] = code.add(tau[i], float(values.offset[i]))
         for c, strength in enumerate(strengths):
             tau[i] = code.add(tau[i], code.mul(float(values.contact[c, i]), strength))

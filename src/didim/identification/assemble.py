@@ -10,7 +10,7 @@ from didim.identification.least_squares import Solution
 from didim.identification.statistics import statistics
 from didim.identification.system import LinearSystem
 from didim.results.estimate import Estimate
-from didim.results.words import joint_label
+from didim.results.formatting import joint_label
 
 Array = NDArray[np.float64]
 
@@ -30,7 +30,8 @@ def assembled(
 ) -> Estimate:
     """An estimate with its residuals and statistics, for parameters `values` on a system.
 
-    `size` (n,) is ||Y^j||, where the system is one of steps and its y an error; `jacobian` (r, b) the exact one, if W is not.
+    `size` (n,) is ||Y^j||, where the system is one of steps and its y an error; `jacobian` (r, b)
+    the exact one, if W is not.
     """
     figures = statistics(system, solution, values, jacobian)
     rho = system.residual(values)
@@ -41,7 +42,8 @@ def assembled(
     told = list(dict.fromkeys(joint_label(model, j % n) for j in figures.coloured))
     if told and np.linalg.norm(left) > ROUNDING * np.linalg.norm(size[:n]):
         lasting = (
-            f"What is left of {', '.join(told)} lasts longer than filtered noise would: errors of the model, not only noise."
+            f"What is left of {', '.join(told)} lasts longer than filtered noise would: errors of "
+            "the model, not only noise."
         )
         more["notes"] = (*more.get("notes", ()), lasting)  # type: ignore[misc]
     return Estimate(
@@ -62,7 +64,9 @@ def assembled(
 
 
 def unsolved(model: BaseModel, method: str, values: Array, **more: object) -> Estimate:
-    """An estimate that never was: parameters of which nothing is known, with the reason in its status and message."""
+    """An estimate that never was: parameters of which nothing is known, with the reason in its
+    status and message.
+    """
     b = values.size
     return Estimate(
         model=model,

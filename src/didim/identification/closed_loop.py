@@ -1,4 +1,6 @@
-"""The records of a DIDIM run and their simulations: the same loop, the same reference, the same rows (35), (45)-(48)."""
+"""The records of a DIDIM run and their simulations: the same loop, the same reference, the same
+rows (35), (45)-(48).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
-from didim.door import LARGEST
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
@@ -24,6 +25,7 @@ from didim.signals.states import States
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, prepared
 from didim.simulation.sensitivities import differentiable, run_with
+from didim.validation import LARGEST
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -64,9 +66,11 @@ class Simulated:
 
 
 class ClosedLoop:
-    """Simulates the records and builds their linear system; the cut at the start may grow, never shrink.
+    """Simulates the records and builds their linear system; the cut at the start may grow, never
+    shrink.
 
-    `outputs` are the signals that are compared, "tau" and "q"; a loop that is not `driven` is open: the torques are given.
+    `outputs` are the signals that are compared, "tau" and "q"; a loop that is not `driven` is open:
+    the torques are given.
     """
 
     def __init__(
@@ -79,10 +83,18 @@ class ClosedLoop:
         outputs: tuple[str, ...] = ("tau",),
         driven: bool = True,
     ) -> None:
-        self.records, self.selection, self.start, self.interpolation = list(records), selection, start, interpolation
+        self.records, self.selection, self.start, self.interpolation = (
+            list(records),
+            selection,
+            start,
+            interpolation,
+        )
         self.notes: list[str] = []
         self.outputs = outputs
-        self.courses = [reference_course(record, interpolation) if driven else torque_course(record) for record in records]
+        self.courses = [
+            reference_course(record, interpolation) if driven else torque_course(record)
+            for record in records
+        ]
         self.starts = [] if driven else [measured_start(record) for record in records]
         self.grows = transient is None
         self.transient = 0.0
@@ -91,29 +103,40 @@ class ClosedLoop:
 
     @property
     def references(self) -> list[Array]:
-        """(N, n) of each record: the reference at its times; in open loop the measured positions."""
+        """(N, n) of each record: the reference at its times; in open loop the measured
+        positions.
+        """
         if self.starts:
             return [np.asarray(record.q) for record in self.records]
-        return [course.sample(np.asarray(record.t))[0] for course, record in zip(self.courses, self.records, strict=True)]
+        return [
+            course.sample(np.asarray(record.t))[0]
+            for course, record in zip(self.courses, self.records, strict=True)
+        ]
 
     @property
     def probes(self) -> Array:
         """(K, n) configurations of the references."""
         q = [
-            course.sample(np.linspace(*_ends(record), 97))[0] for course, record in zip(self.courses, self.records, strict=True)
+            course.sample(np.linspace(*_ends(record), 97))[0]
+            for course, record in zip(self.courses, self.records, strict=True)
         ]
         return np.vstack(q)
 
     def cut(self, transient: float) -> None:
         """Leave out `transient` s at the start of every record."""
         self.transient = transient
-        self.windows = [self.selection.window(np.asarray(record.t), self.transient) for record in self.records]
+        self.windows = [
+            self.selection.window(np.asarray(record.t), self.transient) for record in self.records
+        ]
 
-    def cut_for(self, model: TorqueModel, parameters: Array, loop: Controller, shrink: bool = False) -> None:
-        """Leave out what this loop needs to forget its initial state, 10 over its slowest pole, at least 5 / omega_n (56).
+    def cut_for(
+        self, model: TorqueModel, parameters: Array, loop: Controller, shrink: bool = False
+    ) -> None:
+        """Leave out what this loop needs to forget its initial state, 10 over its slowest pole, at
+        least 5 / omega_n (56).
 
-        A record keeps seven tenths of its length; a law of the user's own is given a second. The cut only grows, or, where it
-        may `shrink`, follows the loop in steps that are worth it.
+        A record keeps seven tenths of its length; a law of the user's own is given a second. The
+        cut only grows, or, where it may `shrink`, follows the loop in steps that are worth it.
         """
         if not self.grows:
             return
@@ -121,15 +144,20 @@ class ClosedLoop:
         wanted = transient_of(model, parameters, loop, self.probes)
         if wanted > longest and not self.notes:
             self.notes.append(
-                f"The loop needs {wanted:.3g} s to forget its initial state, but only {longest:.3g} s of the record were cut: "
+                f"The loop needs {wanted:.3g} s to forget its initial state, but only "
+                f"{longest:.3g} s of the record were cut: "
                 "a longer record would be safer."
             )
         wanted = min(wanted, longest)
         if wanted > self.transient or (shrink and wanted < SHRINK * self.transient):
             self.cut(wanted)
 
-    def simulate(self, model: TorqueModel, parameters: Array, loop: Controller | None, delay: float = 0.0) -> Simulated | str:
-        """The records simulated in the loop, or what went wrong; with the references later by `delay`, s."""
+    def simulate(
+        self, model: TorqueModel, parameters: Array, loop: Controller | None, delay: float = 0.0
+    ) -> Simulated | str:
+        """The records simulated in the loop, or what went wrong; with the references later by
+        `delay`, s.
+        """
 
         def run(k: int) -> Motion | str:
             motion = prepared(self._asked(model, parameters, loop, k, delay)).fixed(None)
@@ -138,17 +166,33 @@ class ClosedLoop:
         found = self._each(run)
         return found if isinstance(found, str) else self.compared(tuple(found))
 
-    def _asked(self, model: TorqueModel, parameters: Array, loop: Controller | None, k: int, delay: float) -> Asked:
+    def _asked(
+        self, model: TorqueModel, parameters: Array, loop: Controller | None, k: int, delay: float
+    ) -> Asked:
         """Record k as `didim.simulate` takes it."""
         record, course = self.records[k], self.courses[k]
         if delay != 0.0:
             course = course.delayed(delay)
         reference, torque = (course, None) if loop is not None else (None, course)
         start = self.start if loop is not None else self.starts[k]
-        return Asked(model, parameters, loop, record.t, reference, torque, "exact", 0.05, start, None, MOST_SUBSTEPS)
+        return Asked(
+            model,
+            parameters,
+            loop,
+            record.t,
+            reference,
+            torque,
+            "exact",
+            0.05,
+            start,
+            None,
+            MOST_SUBSTEPS,
+        )
 
     def _each(self, run: Callable[[int], T | str]) -> list[T] | str:
-        """Run all records, on as many threads as there are processors; the first thing that went wrong, if any did."""
+        """Run all records, on as many threads as there are processors; the first thing that went
+        wrong, if any did.
+        """
         count = len(self.records)
         try:
             if count == 1:
@@ -178,8 +222,14 @@ class ClosedLoop:
 
     def _reduced(self, k: int, motion: Motion) -> tuple[Array, Array]:
         """Y - Y_s and Y of record k, decimated: (K, groups)."""
-        signals = [np.asarray(getattr(of, name)) for of in (self.records[k], motion) for name in self.outputs]
-        reduced = self.selection.reduce(self.windows[k], lambda start, stop: np.hstack([each[start:stop] for each in signals]))
+        signals = [
+            np.asarray(getattr(of, name))
+            for of in (self.records[k], motion)
+            for name in self.outputs
+        ]
+        reduced = self.selection.reduce(
+            self.windows[k], lambda start, stop: np.hstack([each[start:stop] for each in signals])
+        )
         y, y_s = np.hsplit(reduced, 2)
         return y - y_s, y
 
@@ -192,13 +242,21 @@ class ClosedLoop:
         for k, (record, motion) in enumerate(zip(self.records, simulated.motions, strict=True)):
             slip = motion.slip if motion.slip.shape[1] == len(model.contacts) else None
             states = States(motion.q, motion.dq, motion.ddq, slip)
-            systems.append(observe(model, states, np.asarray(record.tau), self.selection, self.windows[k], k))
+            systems.append(
+                observe(model, states, np.asarray(record.tau), self.selection, self.windows[k], k)
+            )
         return stack(systems)
 
     def differentiate(
-        self, model: TorqueModel, parameters: Array, loop: Controller | None, gains: bool = False, delay: float | None = None
+        self,
+        model: TorqueModel,
+        parameters: Array,
+        loop: Controller | None,
+        gains: bool = False,
+        delay: float | None = None,
     ) -> tuple[Simulated, LinearSystem] | str:
-        """The records simulated, and rho = J step + rest: J (r, m) exact, in parameters, gains and delay, rho = Y - Y_s.
+        """The records simulated, and rho = J step + rest: J (r, m) exact, in parameters, gains and
+        delay, rho = Y - Y_s.
 
         `delay`, s, shifts the references and is a direction of its own; None: neither.
 
@@ -222,7 +280,10 @@ class ClosedLoop:
                 return motion.message
             n, names = model.robot.n, directions.names
             shape = (-1, n, directions.count)
-            parts = [directions.folded(streams.pop(name).result().reshape(shape)) for name in self.outputs]
+            parts = [
+                directions.folded(streams.pop(name).result().reshape(shape))
+                for name in self.outputs
+            ]
             J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
             if not np.all(np.abs(J) < LARGEST):
                 return "The sensitivities run away; is the loop stable?"
@@ -235,7 +296,10 @@ class ClosedLoop:
             return found
         system = stack([system for _, system in found])
         if system.y.size <= len(system.names):
-            return f"only {system.y.size} equations are left for {len(system.names)} unknowns (rest_velocity? decimation?)"
+            return (
+                f"only {system.y.size} equations are left for {len(system.names)} unknowns "
+                "(rest_velocity? decimation?)"
+            )
         return self.compared(tuple(motion for motion, _ in found)), system
 
 

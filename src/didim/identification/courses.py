@@ -1,4 +1,6 @@
-"""What drives the simulation of a record: its reference in closed loop, its torque in open loop, and where that starts."""
+"""What drives the simulation of a record: its reference in closed loop, its torque in open loop,
+and where that starts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _FIRST = 50
 
 def reference_course(record: Experiment, interpolation: str) -> Course:
     """The reference; a trajectory remembers its pieces from one simulation to the next."""
-    course = course_of(record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref")
+    course = course_of(
+        record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref"
+    )
     return course if isinstance(course, Reference) else Cached(course)
 
 
@@ -27,7 +31,9 @@ def torque_course(record: Experiment) -> Course:
 
 
 def measured_start(record: Experiment) -> tuple[Array, Array]:
-    """Position and velocity at the first sample, from the measured positions: a parabola through the first of them."""
+    """Position and velocity at the first sample, from the measured positions: a parabola through
+    the first of them.
+    """
     t, q = np.asarray(record.t), np.asarray(record.q)
     few = slice(0, min(_FIRST, t.size))
     fit = np.polynomial.polynomial.polyfit(t[few] - t[0], q[few], 2)

@@ -48,18 +48,28 @@ class Distances:
         return self._distance(simulated, self.reference)
 
     def to_measured(self, simulated: Simulated) -> Distance | None:
-        """To the measured motion, filtered and differentiated; None where positions were not measured."""
+        """To the measured motion, filtered and differentiated; None where positions were not
+        measured.
+        """
         if len(self.measured) < len(self.closed.records):
             return None
         return self._distance(simulated, self.measured)
 
-    def _distance(self, simulated: Simulated, others: Sequence[tuple[Array, Array, Array]]) -> Distance:
+    def _distance(
+        self, simulated: Simulated, others: Sequence[tuple[Array, Array, Array]]
+    ) -> Distance:
         ours: list[list[Array]] = [[], [], []]
         theirs: list[list[Array]] = [[], [], []]
-        for motion, other, (start, stop) in zip(simulated.motions, others, self.closed.windows, strict=True):
+        for motion, other, (start, stop) in zip(
+            simulated.motions, others, self.closed.windows, strict=True
+        ):
             used = slice(-(-start // self.every), -(-stop // self.every))
-            for k, (one, two) in enumerate(zip((motion.q, motion.dq, motion.ddq), other, strict=True)):
+            for k, (one, two) in enumerate(
+                zip((motion.q, motion.dq, motion.ddq), other, strict=True)
+            ):
                 ours[k].append(one[:: self.every][used])
                 theirs[k].append(two[used])
-        first, second = ((np.vstack(x[0]), np.vstack(x[1]), np.vstack(x[2])) for x in (ours, theirs))
+        first, second = (
+            (np.vstack(x[0]), np.vstack(x[1]), np.vstack(x[2])) for x in (ours, theirs)
+        )
         return distance(first, second)

@@ -1,4 +1,6 @@
-"""Essential parameters: those that a simplified model needs to say the same (section VI.A, [31])."""
+"""Essential parameters: those that a simplified model needs to say the same (section VI.A,
+[31]).
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,12 @@ class Essential:
 
 
 def essential(system: LinearSystem, weights: Array) -> Essential:
-    """Backward elimination: the parameter of largest relative sigma goes, as long as an F-test does not miss it.
+    """Backward elimination: the parameter of largest relative sigma goes, as long as an F-test does
+    not miss it.
 
-    Leaving one parameter out raises the sum of squares by (value / sigma)^2 times the variance of the errors, so that the
-    F statistic is the inverse square of its relative sigma. The degrees of freedom are those of as many independent rows as
-    the decimation filter leaves.
+    Leaving one parameter out raises the sum of squares by (value / sigma)^2 times the variance of
+    the errors, so that the F statistic is the inverse square of its relative sigma. The degrees of
+    freedom are those of as many independent rows as the decimation filter leaves.
     """
     kept = np.arange(len(system.names))
     removed: list[str] = []
@@ -45,7 +48,9 @@ def essential(system: LinearSystem, weights: Array) -> Essential:
     while kept.size > 1:
         freedom = max(independent - solution.rank, 1.0)
         variance = np.diag(solution.inverse) * _square(chosen, weights, solution.values) / freedom
-        fisher = np.where(solution.confounded, 0.0, solution.values**2 / np.maximum(variance, 1e-300))
+        fisher = np.where(
+            solution.confounded, 0.0, solution.values**2 / np.maximum(variance, 1e-300)
+        )
         worst = int(fisher.argmin())
         if fisher[worst] > stats.f.ppf(CONFIDENCE, 1, freedom):
             break

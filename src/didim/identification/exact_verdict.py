@@ -1,4 +1,6 @@
-"""Whether a result of the exact method may be believed: the verdict on its residual, its gains and its delay."""
+"""Whether a result of the exact method may be believed: the verdict on its residual, its gains and
+its delay.
+"""
 
 from __future__ import annotations
 
@@ -44,16 +46,24 @@ def judged_exact(
     status, message, doubts = judged(*at, status, message, trial)
     if task.estimate_gains:
         message = message.replace("; estimate_gains=True looks for the gains", "")
-    elif status == "unexcited" and run.closed.outputs == ("q",) and loop is not None and loop.by_poles:
+    elif (
+        status == "unexcited"
+        and run.closed.outputs == ("q",)
+        and loop is not None
+        and loop.by_poles
+    ):
         message = (
-            "Positions alone leave open a common factor on the parameters and on gains that follow them: give the loop its "
-            f'own gains (kp, kv) or the inertia that it was tuned for, or use output="torque" or "both". {message}'
+            "Positions alone leave open a common factor on the parameters and on gains that follow "
+            "them: give the loop its "
+            'own gains (kp, kv) or the inertia that it was tuned for, or use output="torque" or '
+            f'"both". {message}'
         )
     untold = _untold(run, solution, model.matrix.shape[0])
     if untold and status == "converged":
         status = "unexcited"
         message = (
-            f"The record does not tell the gains {', '.join(untold)} apart from the parameters: give them, or excite the "
+            f"The record does not tell the gains {', '.join(untold)} apart from the parameters: "
+            "give them, or excite the "
             f"loop more (faster motion, larger tracking error). {message}"
         )
     return status, message, [*doubts, *_caveats(run, place)]
@@ -70,11 +80,15 @@ def _caveats(run: Exact, place: Place) -> list[str]:
     """What the numbers leave out, or need to be checked for."""
     told = []
     if run.closed.starts:
-        told.append("In open loop the recorded torque drives the simulation: its noise and offset are not in sigma.")
+        told.append(
+            "In open loop the recorded torque drives the simulation: its noise and offset are not "
+            "in sigma."
+        )
     late, loop = run.unknowns.late(place.z), run.unknowns.loop(place.z)
     if late is not None and loop is not None and abs(late) > MANY / (loop.rate or 1e3):
         told.append(
-            f"A delay of {1e3 * late:.3g} ms was needed, more than {MANY:g} samples of the loop: check the law's own delay and "
+            f"A delay of {1e3 * late:.3g} ms was needed, more than {MANY:g} samples of the loop: "
+            "check the law's own delay and "
             "the time alignment of the reference. Gains suffer where one stands for the other."
         )
     return told

@@ -1,8 +1,9 @@
-"""The exact method: the output error (22)-(34) minimised by Gauss-Newton steps with the exact Jacobian.
+"""The exact method: the output error (22)-(34) minimised by Gauss-Newton steps with the exact
+Jacobian.
 
-Each step linearises the simulated outputs with their sensitivities, solves the convex problem of `barrier.py` inside the set
-of parameters that a machine can have, and is halved until the simulation finishes and the error falls; weights are those of
-the point that it starts from.
+Each step linearises the simulated outputs with their sensitivities, solves the convex problem of
+`barrier.py` inside the set of parameters that a machine can have, and is halved until the
+simulation finishes and the error falls; weights are those of the point that it starts from.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ class Place:
     @property
     def deviations(self) -> Array:
         """(g,) rms error of each joint and output."""
-        rms, size = (x / np.sqrt(np.maximum(self.simulated.counts, 1.0)) for x in (self.simulated.errors, self.simulated.sizes))
+        rms, size = (
+            x / np.sqrt(np.maximum(self.simulated.counts, 1.0))
+            for x in (self.simulated.errors, self.simulated.sizes)
+        )
         return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
 
@@ -64,8 +68,15 @@ class Exact:
     Implements (27).
     """
 
-    def __init__(self, model: BaseModel, closed: ClosedLoop, consistent: Consistent, unknowns: Unknowns) -> None:
-        self.model, self.closed, self.consistent, self.unknowns = model, closed, consistent, unknowns
+    def __init__(
+        self, model: BaseModel, closed: ClosedLoop, consistent: Consistent, unknowns: Unknowns
+    ) -> None:
+        self.model, self.closed, self.consistent, self.unknowns = (
+            model,
+            closed,
+            consistent,
+            unknowns,
+        )
         self.history: list[Iteration] = []
         self.clock = time.perf_counter()
 
@@ -78,7 +89,9 @@ class Exact:
         return place
 
     def _cut(self, theta: Array, z: Array) -> bool:
-        """Leave out what the loop at a point needs to forget its initial state; whether other rows are used now."""
+        """Leave out what the loop at a point needs to forget its initial state; whether other rows
+        are used now.
+        """
         loop, before = self.unknowns.loop(z), list(self.closed.windows)
         if loop is not None:
             self.closed.cut_for(self.model, self.model.matrix @ theta, loop, shrink=True)
@@ -86,7 +99,9 @@ class Exact:
 
     def _differentiated(self, theta: Array, z: Array) -> Place | str:
         beta, unknowns = self.model.matrix @ theta, self.unknowns
-        found = self.closed.differentiate(self.model, beta, unknowns.loop(z), unknowns.start is not None, unknowns.late(z))
+        found = self.closed.differentiate(
+            self.model, beta, unknowns.loop(z), unknowns.start is not None, unknowns.late(z)
+        )
         if isinstance(found, str):
             return found
         simulated, system = found
@@ -97,37 +112,72 @@ class Exact:
         """A line in the history."""
         now, n = time.perf_counter(), self.model.robot.n
         gains = {kind: np.zeros(n) for kind, _ in self.unknowns.gains}
-        for (kind, j), value in zip(self.unknowns.gains, self.unknowns.values(place.z), strict=True):
+        for (kind, j), value in zip(
+            self.unknowns.gains, self.unknowns.values(place.z), strict=True
+        ):
             gains[kind][j] = value
         left, beta = place.simulated, self.model.matrix @ place.theta
         self.history.append(
-            Iteration(beta, left.residual, left.by_joint[:n], gains, share, guards, seconds=now - self.clock, stage="exact")
+            Iteration(
+                beta,
+                left.residual,
+                left.by_joint[:n],
+                gains,
+                share,
+                guards,
+                seconds=now - self.clock,
+                stage="exact",
+            )
         )
         self.clock = now
 
-    def run(self, place: Place, most: int, progress: Progress | None = None) -> tuple[Place, str, str]:
+    def run(
+        self, place: Place, most: int, progress: Progress | None = None
+    ) -> tuple[Place, str, str]:
         """Iterate; the last point, a status and its message."""
         quiet = 0
         for k in range(1, most + 1):
             found, fall, length = self._step(place)
             if found is None:
                 if length < max(SETTLED, 0.02 * place.system.W.shape[1]) or quiet:
-                    return place, "converged", f"The error settled after {k - 1} steps with the exact Jacobian."
+                    return (
+                        place,
+                        "converged",
+                        f"The error settled after {k - 1} steps with the exact Jacobian.",
+                    )
                 rough = self.unknowns.loop(place.z)
                 steps = rough is not None and bool(np.any(np.asarray(rough.encoder) > 0))
-                hint = " Encoder steps in the simulated loop make it rough; try without (encoder = 0)." if steps else ""
-                return place, "diverged", f"Step {k} with the exact Jacobian: no part of it lowers the error.{hint}"
+                hint = (
+                    " Encoder steps in the simulated loop make it rough; try without (encoder = 0)."
+                    if steps
+                    else ""
+                )
+                return (
+                    place,
+                    "diverged",
+                    f"Step {k} with the exact Jacobian: no part of it lowers the error.{hint}",
+                )
             place = found
             quiet = quiet + 1 if fall < QUIET else 0
             if length < SETTLED or quiet == 2:
-                return place, "converged", f"The error settled after {k} steps with the exact Jacobian."
+                return (
+                    place,
+                    "converged",
+                    f"The error settled after {k} steps with the exact Jacobian.",
+                )
             answer = None if progress is None else progress(k / most)
             if answer is not None and not np.all(answer):
                 return place, "stopped", f"Stopped on request after {k} steps."
-        return place, "stopped", f"The limit of {most} iterations was reached before the error settled."
+        return (
+            place,
+            "stopped",
+            f"The limit of {most} iterations was reached before the error settled.",
+        )
 
     def _step(self, place: Place) -> tuple[Place | None, float, float]:
-        """The next point, the relative fall of the error, and the squared length of the full step in standard deviations."""
+        """The next point, the relative fall of the error, and the squared length of the full step
+        in standard deviations.
+        """
         deviations = place.deviations
         weights = (1.0 / deviations)[place.system.joint]
         now = np.concatenate([self.model.matrix @ place.theta, place.z])
@@ -164,14 +214,22 @@ class Exact:
                 if fall > 0:
                     self._keep(found, share, tuple(guards))
                     return found, 2.0 * fall / place.system.y.size, length
-            reason = f"simulation failed ({found.rstrip('.')})" if isinstance(found, str) else "error would rise"
+            reason = (
+                f"simulation failed ({found.rstrip('.')})"
+                if isinstance(found, str)
+                else "error would rise"
+            )
             share /= 2
             guards.append(f"step halved: {reason}")
         self.closed.cut(place.cut)
         return None, 0.0, length
 
-    def _tried(self, theta: Array, z: Array, before: float, deviations: Array, counts: Array, full: bool) -> Place | str | None:
-        """A full step is mostly taken, and differentiated at once; shorter ones only if the error falls, else None."""
+    def _tried(
+        self, theta: Array, z: Array, before: float, deviations: Array, counts: Array, full: bool
+    ) -> Place | str | None:
+        """A full step is mostly taken, and differentiated at once; shorter ones only if the error
+        falls, else None.
+        """
         if not full:
             loop, late = self.unknowns.loop(z), self.unknowns.late(z) or 0.0
             found = self.closed.simulate(self.model, self.model.matrix @ theta, loop, late)
@@ -181,11 +239,19 @@ class Exact:
                 return None
         return self._differentiated(theta, z)
 
-    def _merit(self, theta: Array, z: Array, simulated: Simulated, deviations: Array, counts: Array) -> float:
-        """What a step must lower: half the squared errors in standard deviations, the barrier, and the pull on z.
+    def _merit(
+        self, theta: Array, z: Array, simulated: Simulated, deviations: Array, counts: Array
+    ) -> float:
+        """What a step must lower: half the squared errors in standard deviations, the barrier, and
+        the pull on z.
 
-        Errors count for as many rows, `counts` (g,), as the step starts from: which rows are at rest depends on the simulation.
+        Errors count for as many rows, `counts` (g,), as the step starts from: which rows are at
+        rest depends on the simulation.
         """
         share = simulated.errors**2 / np.maximum(simulated.counts, 1.0) / deviations**2
         pull = z / self.unknowns.spread
-        return 0.5 * float(counts @ share) + MU * self.consistent.value(theta) + 0.5 * float(pull @ pull)
+        return (
+            0.5 * float(counts @ share)
+            + MU * self.consistent.value(theta)
+            + 0.5 * float(pull @ pull)
+        )

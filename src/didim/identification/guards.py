@@ -1,7 +1,9 @@
-"""Guards of an iteration: friction that is not negative, inertia matrices that are positive definite.
+"""Guards of an iteration: friction that is not negative, inertia matrices that are positive
+definite.
 
-A least squares step knows nothing of mechanics. What it proposes is brought back to the nearest parameters that a machine could
-have: friction bounded by zero, just enough inertia added. What still fails is shortened (`iteration.py`).
+A least squares step knows nothing of mechanics. What it proposes is brought back to the nearest
+parameters that a machine could have: friction bounded by zero, just enough inertia added. What
+still fails is shortened (`iteration.py`).
 """
 
 from __future__ import annotations
@@ -26,8 +28,12 @@ _SAMPLES = 200
 """Configurations at which the inertia matrix is looked at."""
 
 
-def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Solution) -> tuple[Array, tuple[str, ...]]:
-    """The solution's values, or those of the same problem with friction bounded by zero; and the names that were held there."""
+def with_positive_friction(
+    model: BaseModel, system: LinearSystem, solution: Solution
+) -> tuple[Array, tuple[str, ...]]:
+    """The solution's values, or those of the same problem with friction bounded by zero; and the
+    names that were held there.
+    """
     bounded = model.frictional
     if not np.any(solution.values[bounded] < 0):
         return solution.values, ()
@@ -44,7 +50,9 @@ def with_positive_friction(model: BaseModel, system: LinearSystem, solution: Sol
     found = lsq_linear(R, z, bounds=(lower, np.inf), method="bvls", lsq_solver="exact")
     values = np.where(bounded, np.maximum(found.x, 0.0), found.x) / scale
     held = bounded & (values <= 1e-12 * np.abs(solution.values).max())
-    return np.where(held, 0.0, values), tuple(name for name, is_held in zip(system.names, held, strict=True) if is_held)
+    return np.where(held, 0.0, values), tuple(
+        name for name, is_held in zip(system.names, held, strict=True) if is_held
+    )
 
 
 def without_negative_friction(model: BaseModel, parameters: Array) -> Array:
@@ -53,9 +61,11 @@ def without_negative_friction(model: BaseModel, parameters: Array) -> Array:
 
 
 def inertia_directions(model: BaseModel) -> Array:
-    """(n, b) base parameters that add 1 to the inertia of one joint: its rotor's where the model has one, else ZZ_j or M_j.
+    """(n, b) base parameters that add 1 to the inertia of one joint: its rotor's where the model
+    has one, else ZZ_j or M_j.
 
-    Each adds a positive semidefinite matrix to M(q), so that some of all of them makes any M positive definite.
+    Each adds a positive semidefinite matrix to M(q), so that some of all of them makes any M
+    positive definite.
     """
     names, directions = model.full.parameter_names, []
     for j, joint in enumerate(model.robot.joints, 1):
@@ -65,11 +75,15 @@ def inertia_directions(model: BaseModel) -> Array:
     return np.array(directions)
 
 
-def with_positive_inertia(model: BaseModel, parameters: Array, q: Array, previous: Array) -> tuple[Array, int | None]:
-    """Parameters with M(q) positive definite at the configurations q (K, n), and the joint that was worst, if any was.
+def with_positive_inertia(
+    model: BaseModel, parameters: Array, q: Array, previous: Array
+) -> tuple[Array, int | None]:
+    """Parameters with M(q) positive definite at the configurations q (K, n), and the joint that was
+    worst, if any was.
 
-    Where M is not positive definite, it is looked at in units of each joint's inertia J (at least 1e-3 of the `previous` one)
-    and the joints that move in its lowest direction are given inertia, in proportion, until the margin is reached.
+    Where M is not positive definite, it is looked at in units of each joint's inertia J (at least
+    1e-3 of the `previous` one) and the joints that move in its lowest direction are given inertia,
+    in proportion, until the margin is reached.
     """
     samples = q[:: max(1, q.shape[0] // _SAMPLES)]
     if np.linalg.eigvalsh(model.inertia_matrix(samples, parameters)).min() > 0:

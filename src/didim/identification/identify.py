@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.results.estimate import Estimate
+from didim.results.formatting import joint_label
 from didim.results.judgement import WORSE, worsening
 from didim.results.prediction import Validation, tried
 from didim.results.provenance import hashed
-from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
 
 
@@ -20,7 +20,10 @@ class Method(Protocol):
     """What `identify` asks of a method."""
 
     def run(
-        self, model: BaseModel, experiments: Sequence[Experiment], progress: Callable[[float], Any] | None = None
+        self,
+        model: BaseModel,
+        experiments: Sequence[Experiment],
+        progress: Callable[[float], Any] | None = None,
     ) -> Estimate:
         """Identify the base parameters of `model`."""
         ...
@@ -53,16 +56,28 @@ def identify(
         Called with the share done, 0 to 1; may return False to stop.
     """
     if not isinstance(model, DynamicModel | BaseModel):
-        raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
+        raise InputError(
+            f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
+        )
     if isinstance(method, type) or not callable(getattr(method, "run", None)):
-        raise InputError(f"method must be a method with its settings, such as didim.IDIM(), found {shortened(method)}.")
+        raise InputError(
+            "method must be a method with its settings, such as didim.IDIM(), found "
+            f"{shortened(method)}."
+        )
     if progress is not None and not callable(progress):
-        raise InputError(f"progress must be a function of the share done, found {shortened(progress)}.")
-    records, others = _listed(experiment, "experiment"), [] if validation is None else _listed(validation, "validation")
+        raise InputError(
+            f"progress must be a function of the share done, found {shortened(progress)}."
+        )
+    records, others = (
+        _listed(experiment, "experiment"),
+        [] if validation is None else _listed(validation, "validation"),
+    )
     base = model if isinstance(model, BaseModel) else model.base
     if others:
         method.ready(base, others)
-    estimate = replace(method.run(base, records, progress), experiments=tuple(records), held_out=tuple(others))
+    estimate = replace(
+        method.run(base, records, progress), experiments=tuple(records), held_out=tuple(others)
+    )
     if not others:
         return estimate
     found = tuple(tried(estimate, each) for each in others)
@@ -79,13 +94,20 @@ def _doubt(estimate: Estimate, found: Validation) -> str | None:
     j = int(found.residual_by_joint.argmax())
     return (
         f"Record {found.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
-        f"{joint_label(estimate.model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, temperature, columns or units "
+        f"{joint_label(estimate.model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, "
+        "temperature, columns or units "
         "differ there, or the model does not hold beyond the fit."
     )
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> list[Experiment]:
-    records = [value] if isinstance(value, Experiment) else (list(value) if isinstance(value, list | tuple) else None)
+    records = (
+        [value]
+        if isinstance(value, Experiment)
+        else (list(value) if isinstance(value, list | tuple) else None)
+    )
     if not records or not all(isinstance(each, Experiment) for each in records):
-        raise InputError(f"{name} must be a didim.Experiment or a list of them, found {shortened(value)}.")
+        raise InputError(
+            f"{name} must be a didim.Experiment or a list of them, found {shortened(value)}."
+        )
     return records

@@ -1,4 +1,6 @@
-"""`IDIM`: least squares on the inverse dynamic model and the measured motion, section II, eq. 7-20, Fig. 1."""
+"""`IDIM`: least squares on the inverse dynamic model and the measured motion, section II, eq. 7-20,
+Fig. 1.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from didim.door import real
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
 from didim.identification.assemble import assembled
@@ -23,24 +24,30 @@ from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
 from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
+from didim.validation import real
 
 STATES = ("measured", "reference")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class IDIM:
-    """Filter the measured positions, differentiate them, and solve one linear least squares problem."""
+    """Filter the measured positions, differentiate them, and solve one linear least squares
+    problem.
+    """
 
     cutoff: float | None = 20.0
-    """Hz, of the Butterworth filter of the positions, forward and backward; None: no filter (VI.D)."""
+    """Hz, of the Butterworth filter of the positions, forward and backward; None: no filter
+    (VI.D).
+    """
     order: int = 4
     decimation: int = 20
     """n_d; 1: none."""
     decimate: str = "scipy"
     """"matlab", "scipy" or "fir"."""
     trim: tuple[int, int] | None = None
-    """Samples cut at start and end, after differentiating and before decimating; None: what the filter spoils, two periods
-    of its cutoff at both ends."""
+    """Samples cut at start and end, after differentiating and before decimating; None: what the
+    filter spoils, two periods of its cutoff at both ends.
+    """
     weights: str = "wls"
     """"ols" (15), "wls" (20) or "irls"."""
     rest_velocity: ArrayLike | None = None
@@ -54,7 +61,9 @@ class IDIM:
         if self.cutoff is not None:
             object.__setattr__(self, "cutoff", real(self.cutoff, "IDIM: cutoff, in Hz,", above=0.0))
         if not isinstance(self.states, str) or self.states not in STATES:
-            raise InputError(f"IDIM: unknown states {self.states!r}; {nearest(str(self.states), STATES)}")
+            raise InputError(
+                f"IDIM: unknown states {self.states!r}; {nearest(str(self.states), STATES)}"
+            )
         if not isinstance(self.essential, bool):
             raise InputError(f"IDIM: essential must be True or False, found {self.essential!r}.")
         check_weights(self.weights)
@@ -63,7 +72,13 @@ class IDIM:
     @property
     def recipe(self) -> Recipe:
         """How records become rows."""
-        selection = Selection(self.decimation, self.decimate, self.trim or (0, 0), self.rest_velocity, self.trim is not None)
+        selection = Selection(
+            self.decimation,
+            self.decimate,
+            self.trim or (0, 0),
+            self.rest_velocity,
+            self.trim is not None,
+        )
         return Recipe(self.states, selection, self.cutoff, self.order)
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
@@ -75,7 +90,9 @@ class IDIM:
             else:
                 refuse_unmeasured(record)
 
-    def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None) -> Estimate:
+    def run(
+        self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None
+    ) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
         del progress
         records = prepared(model, experiments)
@@ -88,7 +105,8 @@ class IDIM:
             chosen, removed = system.only(found.kept), found.removed
             solution = solve(chosen, solution.row_weights)
             notes.append(
-                f"{len(removed)} of {len(system.names)} parameters are not essential and were set to zero; the residual went "
+                f"{len(removed)} of {len(system.names)} parameters are not essential and were set "
+                "to zero; the residual went "
                 f"from {100 * found.residual_before:.4g} % to {100 * found.residual_after:.4g} %."
             )
         status, message = self._verdict(model, records, full, system)
@@ -109,8 +127,19 @@ class IDIM:
 
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
         """The linear system of one record (13)."""
-        states = reference_states(record) if self.states == "reference" else measured_states(record, self.cutoff, self.order)
-        return observe(model, states, np.asarray(record.tau), self.recipe.selection, self._window(record), series)
+        states = (
+            reference_states(record)
+            if self.states == "reference"
+            else measured_states(record, self.cutoff, self.order)
+        )
+        return observe(
+            model,
+            states,
+            np.asarray(record.tau),
+            self.recipe.selection,
+            self._window(record),
+            series,
+        )
 
     def _window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
@@ -118,13 +147,19 @@ class IDIM:
         return self.recipe.selection.window(t, edge=self.recipe.edge(t) if self.trim is None else 0)
 
     def _verdict(
-        self, model: BaseModel, records: Sequence[Experiment], solution: Solution, system: LinearSystem
+        self,
+        model: BaseModel,
+        records: Sequence[Experiment],
+        solution: Solution,
+        system: LinearSystem,
     ) -> tuple[str, str]:
         """Status and message."""
         if self.states == "reference":
             moved = [record.reference().sample(record.t)[0] for record in records]
         else:
-            moved = [np.where(still_joints(q := np.asarray(record.q)), 0.0, q) for record in records]
+            moved = [
+                np.where(still_joints(q := np.asarray(record.q)), 0.0, q) for record in records
+            ]
         if (lacks := unexcited(model, system, solution, moved)) is not None:
             return "unexcited", lacks
         return "converged", f"One linear least squares solution ({self.weights.upper()})."

@@ -1,4 +1,6 @@
-"""Least squares that sees its own rank: OLS by QR (15), WLS with one weight per joint (20), and a robust IRLS."""
+"""Least squares that sees its own rank: OLS by QR (15), WLS with one weight per joint (20), and a
+robust IRLS.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,16 @@ _NULL = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A least squares solution; finite always, of least length (in scaled columns) in directions that W does not see."""
+    """A least squares solution; finite always, of least length (in scaled columns) in directions
+    that W does not see.
+    """
 
     values: Array
     """(b,)."""
     weights: Array
-    """(r,) one over the standard deviation of each row's error, as far as it is known beforehand."""
+    """(r,) one over the standard deviation of each row's error, as far as it is known
+    beforehand.
+    """
     inverse: Array
     """(b, b) pseudo-inverse of W' W with the rows multiplied by `weights`."""
     rank: int
@@ -51,13 +57,21 @@ class Solution:
 
     @property
     def influence(self) -> Array | float:
-        """psi over the weighted residual, in Huber's covariance E[psi^2] / E[psi']^2 (W' W)^-1: 1 without robust weights."""
-        return 1.0 if self.robust is None else self.robust**2 / max(float(np.mean(self.robust > 1 - 1e-9)), 0.1)
+        """psi over the weighted residual, in Huber's covariance E[psi^2] / E[psi']^2 (W' W)^-1: 1
+        without robust weights.
+        """
+        return (
+            1.0
+            if self.robust is None
+            else self.robust**2 / max(float(np.mean(self.robust > 1 - 1e-9)), 0.1)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Factors:
-    """W = Q R with scaled columns, and R = u s v': of W's size there is Q alone, which is what long records have room for."""
+    """W = Q R with scaled columns, and R = u s v': of W's size there is Q alone, which is what long
+    records have room for.
+    """
 
     Q: Array
     left: Array
@@ -80,7 +94,9 @@ def _factor(W: Array) -> _Factors:
     scale = np.linalg.norm(W, axis=0)
     scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
     safe = np.where(scale > 0, scale, 1.0)
-    scaled = np.multiply(W, np.where(scale > 0, 1.0 / safe, 0.0), out=np.empty(W.shape, order="F"))  # LAPACK's order: no copy
+    scaled = np.multiply(
+        W, np.where(scale > 0, 1.0 / safe, 0.0), out=np.empty(W.shape, order="F")
+    )  # LAPACK's order: no copy
     Q, R = linalg.qr(scaled, mode="economic", overwrite_a=True, check_finite=False)
     u, s, vt = linalg.svd(R, check_finite=False)
     rank = int(np.sum(s > RANK * s[0])) if s.size and s[0] > 0 else 0
@@ -103,8 +119,8 @@ def solve(system: LinearSystem, weights: Array) -> Solution:
 def joint_deviations(system: LinearSystem) -> Array:
     """(n,) standard deviation of each joint's error, from least squares on its own equations (20).
 
-    One joint sees only some of the columns: the rank of its equations counts, not b. A joint with hardly more equations
-    than that takes its residual from ordinary least squares on all of them.
+    One joint sees only some of the columns: the rank of its equations counts, not b. A joint with
+    hardly more equations than that takes its residual from ordinary least squares on all of them.
 
     Implements (20).
     """
@@ -115,7 +131,11 @@ def joint_deviations(system: LinearSystem) -> Array:
         f = _factor(W)
         rest = y - f.explained(y)
         if y.size - f.rank < FEW:  # it would fit itself: ask the equations of all joints
-            common = system.residual(solve(system, np.ones(system.y.size)).values) if common is None else common
+            common = (
+                system.residual(solve(system, np.ones(system.y.size)).values)
+                if common is None
+                else common
+            )
             deviation[j] = np.linalg.norm(common[rows]) / np.sqrt(y.size)
         else:
             deviation[j] = np.linalg.norm(rest) / np.sqrt(y.size - f.rank)
@@ -123,19 +143,29 @@ def joint_deviations(system: LinearSystem) -> Array:
 
 
 def joint_weights(system: LinearSystem) -> Array:
-    """(r,) 1 over the standard deviation of each row's joint (20), floored far below the torque itself."""
+    """(r,) 1 over the standard deviation of each row's joint (20), floored far below the torque
+    itself.
+    """
     deviation = joint_deviations(system)
-    size = np.array([np.linalg.norm(y := system.y[system.joint == j]) / np.sqrt(max(y.size, 1)) for j in range(system.n)])
+    size = np.array(
+        [
+            np.linalg.norm(y := system.y[system.joint == j]) / np.sqrt(max(y.size, 1))
+            for j in range(system.n)
+        ]
+    )
     floor = 1e-9 * np.where(size > 0, size, max(size.max(), 1e-300))
     return np.asarray(1.0 / np.maximum(deviation, floor))[system.joint]
 
 
 def estimate(system: LinearSystem, weights: str) -> Solution:
-    """Solve with the weights of the given name: "ols" (15), "wls" (20), or "irls", WLS that trusts outlying rows less."""
+    """Solve with the weights of the given name: "ols" (15), "wls" (20), or "irls", WLS that trusts
+    outlying rows less.
+    """
     check_weights(weights)
     if system.y.size <= len(system.names):
         raise InputError(
-            f"The record is too short: {system.y.size} equations are left for {len(system.names)} parameters. Record longer, "
+            f"The record is too short: {system.y.size} equations are left for {len(system.names)} "
+            "parameters. Record longer, "
             "decimate less, or cut less."
         )
     if weights == "ols":
@@ -152,7 +182,9 @@ def check_weights(weights: object) -> None:
 
 
 def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
-    """Iteratively reweighted least squares with Huber's weight; the scale of each joint is its median absolute residual."""
+    """Iteratively reweighted least squares with Huber's weight; the scale of each joint is its
+    median absolute residual.
+    """
     solution = first
     for _ in range(50):
         before = solution.values
@@ -162,6 +194,11 @@ def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
             size[j] = np.median(np.abs(rho[system.joint == j])) / 0.6745
         far = np.abs(rho) / np.maximum(size[system.joint], 1e-12)
         solution = solve(system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER))))
-        if np.all(np.abs(solution.values - before) <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)):
+        if np.all(
+            np.abs(solution.values - before)
+            <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)
+        ):
             break
-    return Solution(solution.values, base, first.inverse, first.rank, first.confounded, solution.weights / base)
+    return Solution(
+        solution.values, base, first.inverse, first.rank, first.confounded, solution.weights / base
+    )

@@ -1,7 +1,8 @@
 """`OutputError`: the output error method of section III, eq. 21-34, with exact sensitivities.
 
-The simulated output, position, torque or both, is made to agree with the recorded one, in the robot's control loop (CLOE) or,
-without a controller, in open loop with the recorded torques as input.
+The simulated output, position, torque or both, is made to agree with the recorded one, in the
+robot's control loop (CLOE) or, without a controller, in open loop with the recorded torques as
+input.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
-from didim.door import real, whole
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest, shortened
 from didim.identification.gauss_newton import Progress
@@ -23,16 +23,19 @@ from didim.identification.loops import Loops, check_start
 from didim.identification.refinement import Refinement
 from didim.identification.task import Task
 from didim.results.estimate import Estimate
+from didim.results.formatting import joint_label
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
-from didim.results.words import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
+from didim.validation import real, whole
 
 Array = NDArray[np.float64]
 
 PREDICTION_CUTOFF = 20.0
-"""Hz, of the filter of measured positions with which a model found in open loop predicts other records."""
+"""Hz, of the filter of measured positions with which a model found in open loop predicts other
+records.
+"""
 
 OUTPUTS = {"position": ("q",), "torque": ("tau",), "both": ("tau", "q")}
 
@@ -44,7 +47,9 @@ class OutputError:
     controller: Controller | None
     """The loop that the robot was in; None: open loop, driven by the recorded torques."""
     output: str = "position"
-    """What is compared: "position" (22), "torque" (35), or "both", each in units of its own error."""
+    """What is compared: "position" (22), "torque" (35), or "both", each in units of its own
+    error.
+    """
     decimation: int = 20
     """n_d; 1: none."""
     decimate: str = "fir"
@@ -56,55 +61,90 @@ class OutputError:
     estimate_delay: bool | None = None
     """Whether a common delay of the reference is one too; None: with the gains of a sampled law."""
     scan: bool | str = "auto"
-    """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains are estimated."""
+    """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains
+    are estimated.
+    """
     transient: float | None = None
-    """s cut at the start; None: 10 over the slowest closed-loop pole with friction; nothing in open loop."""
+    """s cut at the start; None: 10 over the slowest closed-loop pole with friction; nothing in open
+    loop.
+    """
     rest_velocity: ArrayLike | None = None
     """Equations of a joint whose simulated velocity is below this are left out; None: none."""
     start: tuple[ArrayLike, ArrayLike] | str | None = None
-    """Initial state of the simulations, see `didim.simulate`; in open loop that of the measured positions."""
+    """Initial state of the simulations, see `didim.simulate`; in open loop that of the measured
+    positions.
+    """
     max_iterations: int = 20
 
     def __post_init__(self) -> None:
         if self.controller is not None and not isinstance(self.controller, Controller):
             raise InputError(
-                f"OutputError: controller must be a loop such as didim.PD, or None, found {type(self.controller).__name__}."
+                "OutputError: controller must be a loop such as didim.PD, or None, found "
+                f"{type(self.controller).__name__}."
             )
         if not isinstance(self.output, str) or self.output not in OUTPUTS:
-            raise InputError(f"OutputError: unknown output {self.output!r}; {nearest(str(self.output), OUTPUTS)}")
+            raise InputError(
+                f"OutputError: unknown output {self.output!r}; {nearest(str(self.output), OUTPUTS)}"
+            )
         if self.controller is None and self.output != "position":
-            raise InputError('OutputError: in open loop the torque is the input; output must be "position".')
+            raise InputError(
+                'OutputError: in open loop the torque is the input; output must be "position".'
+            )
         if self.controller is None and (self.estimate_gains or self.estimate_delay):
-            raise InputError("OutputError: in open loop there are no gains and no reference to estimate; give the controller.")
+            raise InputError(
+                "OutputError: in open loop there are no gains and no reference to estimate; give "
+                "the controller."
+            )
         if not (isinstance(self.initial, str) and self.initial == "prior"):
             check_initial(self.initial)
             if isinstance(self.initial, str) and self.initial == "identity":
-                raise InputError('OutputError: "identity" is no start for the exact method; use "prior" or "unit".')
+                raise InputError(
+                    'OutputError: "identity" is no start for the exact method; use "prior" or '
+                    '"unit".'
+                )
         if not isinstance(self.estimate_gains, bool):
-            raise InputError(f"OutputError: estimate_gains must be True or False, found {shortened(self.estimate_gains)}.")
+            raise InputError(
+                "OutputError: estimate_gains must be True or False, found "
+                f"{shortened(self.estimate_gains)}."
+            )
         if self.output == "position" and self.estimate_gains:
             raise InputError(
-                "OutputError: positions alone leave a common factor on gains and parameters open; to estimate gains, use "
+                "OutputError: positions alone leave a common factor on gains and parameters open; "
+                "to estimate gains, use "
                 'output="torque" or "both".'
             )
         if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
             raise InputError(
-                f"OutputError: estimate_delay must be True, False or None, found {shortened(self.estimate_delay)}."
+                "OutputError: estimate_delay must be True, False or None, found "
+                f"{shortened(self.estimate_delay)}."
             )
         if not (isinstance(self.scan, bool) or self.scan == "auto"):
-            raise InputError(f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.')
+            raise InputError(
+                f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.'
+            )
         if self.transient is not None:
-            object.__setattr__(self, "transient", real(self.transient, "OutputError: transient, in s,", least=0.0))
-        object.__setattr__(self, "max_iterations", whole(self.max_iterations, "OutputError: max_iterations", least=1))
+            object.__setattr__(
+                self, "transient", real(self.transient, "OutputError: transient, in s,", least=0.0)
+            )
+        object.__setattr__(
+            self,
+            "max_iterations",
+            whole(self.max_iterations, "OutputError: max_iterations", least=1),
+        )
         if isinstance(self.controller, OwnLaw):
-            raise InputError("OutputError: exact sensitivities need a law that didim knows; OwnLaw is a closed box to them.")
+            raise InputError(
+                "OutputError: exact sensitivities need a law that didim knows; OwnLaw is a closed "
+                "box to them."
+            )
         object.__setattr__(self, "start", check_start(self.start, "OutputError"))
         _ = self.selection
 
     @property
     def selection(self) -> Selection:
         """How samples become rows."""
-        return Selection(self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False)
+        return Selection(
+            self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False
+        )
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
@@ -121,25 +161,40 @@ class OutputError:
         for experiment in experiments:
             if "q" in outputs and experiment.q is None:
                 raise InputError(
-                    f"Experiment {experiment.name!r} has no measured positions, which output={self.output!r} needs; "
+                    f"Experiment {experiment.name!r} has no measured positions, which "
+                    f"output={self.output!r} needs; "
                     'use output="torque" or give q.'
                 )
             if "q" in outputs and np.any(still := np.ptp(np.asarray(experiment.q), axis=0) == 0):
                 raise InputError(
-                    f"Experiment {experiment.name!r}: the measured position of {joint_label(model, int(still.argmax()))} never "
+                    f"Experiment {experiment.name!r}: the measured position of "
+                    f"{joint_label(model, int(still.argmax()))} never "
                     "changes. Is it in the right column?"
                 )
         fixed = (self.controller, self.selection, self.transient, self.start)
         return Loops(model, experiments, *fixed, outputs, self.estimate_gains, self.estimate_delay)
 
-    def run(self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None) -> Estimate:
+    def run(
+        self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None
+    ) -> Estimate:
         """Identify the base parameters of `model` from one or several experiments."""
         loops, gains = self._loops(model, experiments), self.estimate_gains
-        recipe = Recipe("simulated", self.selection, start=self.start, interpolation=loops.interpolation)
+        recipe = Recipe(
+            "simulated", self.selection, start=self.start, interpolation=loops.interpolation
+        )
         if self.controller is None:  # without a loop, other records are predicted from their motion
             recipe = Recipe("measured", self.selection, cutoff=PREDICTION_CUTOFF)
         scan = gains if self.scan == "auto" else bool(self.scan)
         origin = provenance(self, experiments)
-        task = Task("OutputError", self.controller, gains, loops.shifts, scan, self.max_iterations, recipe, origin)
+        task = Task(
+            "OutputError",
+            self.controller,
+            gains,
+            loops.shifts,
+            scan,
+            self.max_iterations,
+            recipe,
+            origin,
+        )
         estimate = Refinement(task, model, loops.fresh, self._begin(model)).run(progress=progress)
         return replace(estimate, output="position" if self.output == "position" else "torque")

@@ -1,8 +1,8 @@
 """Where a sequence of shrinking steps leads: Anderson's extrapolation of a fixed-point iteration.
 
-DIDIM repeats chi -> g(chi), simulate and solve. Near its end the steps f = g(chi) - chi shrink by the same factor
-each, slowly where the gains follow the parameters (59). A linear combination of the last ones that cancels them is a better
-guess of the same fixed point.
+DIDIM repeats chi -> g(chi), simulate and solve. Near its end the steps f = g(chi) - chi shrink by
+the same factor each, slowly where the gains follow the parameters (59). A linear combination of the
+last ones that cancels them is a better guess of the same fixed point.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ DEPTH = 2
 """Earlier steps that are looked at."""
 
 SMALL = 0.5
-"""Steps larger than this, relative to the parameters' own scale, are not extrapolated: the map is not linear there."""
+"""Steps larger than this, relative to the parameters' own scale, are not extrapolated: the map is
+not linear there.
+"""
 
 
 class Path:
@@ -27,7 +29,9 @@ class Path:
         self._to: list[Array] = []
 
     def extrapolated(self, parameters: Array, proposed: Array, scale: Array) -> Array:
-        """Where to go from `parameters`, where the iteration proposes `proposed`; all (b,), compared in units of `scale`."""
+        """Where to go from `parameters`, where the iteration proposes `proposed`; all (b,),
+        compared in units of `scale`.
+        """
         step = (proposed - parameters) / scale
         if np.abs(step).max() > SMALL:
             self._from, self._to = [], []
@@ -37,4 +41,6 @@ class Path:
         steps = [(to - at) / scale for at, to in zip(self._from, self._to, strict=True)]
         change = np.column_stack([step - earlier for earlier in steps[:-1]])
         share, *_ = np.linalg.lstsq(change, step, rcond=1e-3)
-        return np.asarray(proposed - np.column_stack([proposed - earlier for earlier in self._to[:-1]]) @ share)
+        return np.asarray(
+            proposed - np.column_stack([proposed - earlier for earlier in self._to[:-1]]) @ share
+        )

@@ -1,8 +1,9 @@
-"""Where the exact method starts and what its barrier is centred on: parameters that a machine can have.
+"""Where the exact method starts and what its barrier is centred on: parameters that a machine can
+have.
 
-From the robot's description where that is complete, else generic: each link 2 kg with a radius of gyration of 0.1 m, rotors of
-0.3 of the inertia that the loop was tuned for (or links, where there is no rotor), viscous and Coulomb friction of 0.2 and 0.3
-of the torque.
+From the robot's description where that is complete, else generic: each link 2 kg with a radius of
+gyration of 0.1 m, rotors of 0.3 of the inertia that the loop was tuned for (or links, where there
+is no rotor), viscous and Coulomb friction of 0.2 and 0.3 of the torque.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ NEAR = 0.03
 """Relative distance to which given base parameters are met."""
 
 FIRM = 1.0
-"""Weight of the barrier meanwhile: parameters that no machine has would else pull to the very boundary of the set."""
+"""Weight of the barrier meanwhile: parameters that no machine has would else pull to the very
+boundary of the set.
+"""
 
 
 def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> Consistent:
@@ -38,7 +41,12 @@ def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> C
     J = _loop_inertia(model, loop, theta)
     _carry_rotors(model, ROTOR * J, theta)
     scale = np.ones(theta.size)
-    friction = {"dq": VISCOUS * torque / velocity, "slip": COULOMB * torque, "ddq": ROTOR * J, "one": torque}
+    friction = {
+        "dq": VISCOUS * torque / velocity,
+        "slip": COULOMB * torque,
+        "ddq": ROTOR * J,
+        "one": torque,
+    }
     for entry in model.layout.entries:
         size = friction[entry.signal.rstrip("+-")][entry.row]
         theta[entry.column], scale[entry.column] = size, size
@@ -58,18 +66,27 @@ def prior_of(model: BaseModel, closed: ClosedLoop, loop: Controller | None) -> C
 
 
 def towards(consistent: Consistent, model: BaseModel, base: Array) -> Consistent:
-    """The prior moved to where its base parameters are the given ones (b,), as near as a machine can have them."""
+    """The prior moved to where its base parameters are the given ones (b,), as near as a machine
+    can have them.
+    """
     size = np.maximum(np.abs(base), np.abs(model.matrix @ consistent.prior))
     weight = np.diag(1.0 / (NEAR * np.where(size > 0, size, 1.0)))
-    problem = Problem(consistent, model.matrix, weight, weight @ base, np.zeros(0), np.zeros(0), FIRM)
+    problem = Problem(
+        consistent, model.matrix, weight, weight @ base, np.zeros(0), np.zeros(0), FIRM
+    )
     theta, _ = problem.solve(consistent.prior, np.zeros(0))
     return Consistent(consistent.model, theta, consistent.scale)
 
 
 def _sizes(closed: ClosedLoop) -> tuple[Array, Array]:
-    """Standard deviation of the torque and rms velocity of the reference (or of the measured motion), each (n,)."""
+    """Standard deviation of the torque and rms velocity of the reference (or of the measured
+    motion), each (n,).
+    """
     torque = np.concatenate([np.asarray(record.tau) for record in closed.records]).std(axis=0)
-    motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in zip(closed.references, closed.records, strict=True)]
+    motion = [
+        np.gradient(q, np.asarray(r.t), axis=0)
+        for q, r in zip(closed.references, closed.records, strict=True)
+    ]
     velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
     return np.maximum(torque, 1e-6 * torque.max()), np.where(velocity > 0, velocity, 1.0)
 
@@ -82,7 +99,8 @@ def _generic_links(model: BaseModel) -> Array:
 
 
 def _carry_rotors(model: BaseModel, least: Array, theta: Array) -> None:
-    """Give links at least the inertia `least` (n,) about, or mass along, those joints that have no rotor parameter to carry it.
+    """Give links at least the inertia `least` (n,) about, or mass along, those joints that have no
+    rotor parameter to carry it.
 
     A loop that was tuned for much more inertia than the prior has may be unstable with it.
     """
@@ -95,7 +113,9 @@ def _carry_rotors(model: BaseModel, least: Array, theta: Array) -> None:
 
 
 def _loop_inertia(model: BaseModel, loop: Controller | None, links: Array) -> Array:
-    """(n,) inertia that the loop's gains were tuned for, kv g / (2 zeta omega_n); that of the links where it tells none."""
+    """(n,) inertia that the loop's gains were tuned for, kv g / (2 zeta omega_n); that of the links
+    where it tells none.
+    """
     J = largest_inertias(model.full, links)
     if loop is None or loop.by_poles or isinstance(loop, ComputedTorque | OwnLaw):
         return J

@@ -10,8 +10,12 @@ from didim.signals.experiment import Experiment
 from didim.signals.resample import regular
 
 
-def prepared(model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic") -> list[Experiment]:
-    """The experiments on regular clocks; refused where one is of another robot or has no torque at a joint."""
+def prepared(
+    model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic"
+) -> list[Experiment]:
+    """The experiments on regular clocks; refused where one is of another robot or has no torque at
+    a joint.
+    """
     found = []
     for experiment in experiments:
         check_joints(model, experiment)

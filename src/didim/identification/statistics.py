@@ -1,9 +1,11 @@
-"""How far an estimate can be believed: (16)-(19), and the covariance corrected for the colour of the residuals.
+"""How far an estimate can be believed: (16)-(19), and the covariance corrected for the colour of
+the residuals.
 
-(16) takes the errors of successive rows for independent. They are not: the decimation filter leaves noise in 0.8 of the new
-band only, and errors of the model last longer than a sample. The corrected covariance is P (sum over joints of W' R W) P with
-P = (W' W)^-1 and R the autocovariance of that joint's error: that of filtered white noise where the residuals look like it,
-else the one estimated from the residuals. For DIDIM, whose W takes the motion for given, P is (W' J)^-1 with the exact J.
+(16) takes the errors of successive rows for independent. They are not: the decimation filter leaves
+noise in 0.8 of the new band only, and errors of the model last longer than a sample. The corrected
+covariance is P (sum over joints of W' R W) P with P = (W' W)^-1 and R the autocovariance of that
+joint's error: that of filtered white noise where the residuals look like it, else the one estimated
+from the residuals. For DIDIM, whose W takes the motion for given, P is (W' J)^-1 with the exact J.
 """
 
 from __future__ import annotations
@@ -49,16 +51,24 @@ class Statistics:
 
 
 def statistics(
-    system: LinearSystem, solution: Solution, parameters: Array | None = None, jacobian: Array | None = None
+    system: LinearSystem,
+    solution: Solution,
+    parameters: Array | None = None,
+    jacobian: Array | None = None,
 ) -> Statistics:
-    """Statistics of `parameters` (default: the solution's own) on the system that they were found with.
+    """Statistics of `parameters` (default: the solution's own) on the system that they were found
+    with.
 
-    `jacobian` (r, b) is how the outputs really change with the parameters, where that is not W: a fixed point W' rho = 0 has
-    the covariance (W' J)^-1 W' R W (J' W)^-1.
+    `jacobian` (r, b) is how the outputs really change with the parameters, where that is not W: a
+    fixed point W' rho = 0 has the covariance (W' J)^-1 W' R W (J' W)^-1.
 
     Implements (16)-(18).
     """
-    rho = solution.influence * solution.weights * system.residual(solution.values if parameters is None else parameters)
+    rho = (
+        solution.influence
+        * solution.weights
+        * system.residual(solution.values if parameters is None else parameters)
+    )
     freedom = max(rho.size - solution.rank, 1)
     variance = float(rho @ rho) / freedom
     middle, coloured = _middle(system, solution, rho)
@@ -102,7 +112,9 @@ def _condition(W: Array) -> float:
 
 
 def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array, tuple[int, ...]]:
-    """Sum over joints and experiments of W' R W (weighted rows), and the joints whose R was estimated."""
+    """Sum over joints and experiments of W' R W (weighted rows), and the joints whose R was
+    estimated.
+    """
     weighted = system.W * solution.weights[:, None]
     total, coloured = np.zeros((weighted.shape[1],) * 2), []
     for j in np.unique(system.joint):
@@ -118,21 +130,31 @@ def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array
     return total, tuple(coloured)
 
 
-def _pieces(system: LinearSystem, j: int, weighted: Array, rho: Array) -> list[tuple[Array, Array, NDArray[np.bool_]]]:
-    """W, residual and used rows of joint j, experiment by experiment, with zeros where rows at rest were left out."""
+def _pieces(
+    system: LinearSystem, j: int, weighted: Array, rho: Array
+) -> list[tuple[Array, Array, NDArray[np.bool_]]]:
+    """W, residual and used rows of joint j, experiment by experiment, with zeros where rows at rest
+    were left out.
+    """
     pieces = []
     for series in np.unique(system.series):
         rows = np.flatnonzero((system.joint == j) & (system.series == series))
         if not rows.size:
             continue
         index = system.index[rows] - system.index[rows].min()
-        W, e, used = np.zeros((index.max() + 1, weighted.shape[1])), np.zeros(index.max() + 1), np.zeros(index.max() + 1, bool)
+        W, e, used = (
+            np.zeros((index.max() + 1, weighted.shape[1])),
+            np.zeros(index.max() + 1),
+            np.zeros(index.max() + 1, bool),
+        )
         W[index], e[index], used[index] = weighted[rows], rho[rows], True
         pieces.append((W, e, used))
     return pieces
 
 
-def _correlation(system: LinearSystem, pieces: list[tuple[Array, Array, NDArray[np.bool_]]], count: int) -> tuple[Array, bool]:
+def _correlation(
+    system: LinearSystem, pieces: list[tuple[Array, Array, NDArray[np.bool_]]], count: int
+) -> tuple[Array, bool]:
     """Autocorrelation (L,) of a joint's errors, and whether it had to be estimated."""
     white = system.correlation
     lags = min(max(_TESTED + 1, int(4 * count ** (1 / 3))), max(len(e) for _, e, _ in pieces) - 1)

@@ -1,4 +1,6 @@
-"""`LinearSystem`: Y = W chi + rho, the equations of each joint grouped together (10)-(14), (45)-(48)."""
+"""`LinearSystem`: Y = W chi + rho, the equations of each joint grouped together (10)-(14),
+(45)-(48).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _MOST = 1 << 28
-"""Bytes of columns that are filtered at once, where the filter needs whole columns: longer records go in parts."""
+"""Bytes of columns that are filtered at once, where the filter needs whole columns: longer records
+go in parts.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,9 @@ class LinearSystem:
     n: int
     """Number of joints; of joints and outputs, where positions are compared as well as torques."""
     correlation: Array
-    """(L,) autocorrelation that white torque noise has from row to row, by the decimation filter."""
+    """(L,) autocorrelation that white torque noise has from row to row, by the decimation
+    filter.
+    """
 
     def residual(self, parameters: Array) -> Array:
         """rho = Y - W chi (r,)."""
@@ -55,28 +61,40 @@ class LinearSystem:
 
 
 def active_columns(model: TorqueModel) -> NDArray[np.bool_]:
-    """(n, p) which parameters a joint's torque can depend on; the other columns of its rows are zero by structure."""
+    """(n, p) which parameters a joint's torque can depend on; the other columns of its rows are
+    zero by structure.
+    """
     q, dq, ddq = np.random.default_rng(0).uniform(-1, 1, (3, 16, model.robot.n))
     return np.asarray(np.any(model.regressor(q, dq, ddq) != 0, axis=0))
 
 
 def observe(
-    model: TorqueModel, states: States, tau: Array, selection: Selection, window: tuple[int, int], series: int = 0
+    model: TorqueModel,
+    states: States,
+    tau: Array,
+    selection: Selection,
+    window: tuple[int, int],
+    series: int = 0,
 ) -> LinearSystem:
-    """The equations of one record: W of the motion and Y of the torque, filtered and decimated in parallel (10)-(13).
+    """The equations of one record: W of the motion and Y of the torque, filtered and decimated in
+    parallel (10)-(13).
 
     Implements (10)-(12).
     """
     row, column = np.nonzero(active_columns(model))
     y = selection.columns(window, tau)
     W = np.zeros((y.shape[0], model.robot.n, len(model.parameter_names)))
-    parts = 1 if selection.decimator.streams else -(-8 * row.size * (window[1] - window[0]) // _MOST)
+    parts = (
+        1 if selection.decimator.streams else -(-8 * row.size * (window[1] - window[0]) // _MOST)
+    )
     for some in np.array_split(np.arange(row.size), parts):
 
         def entries(start: int, stop: int, some: Integers = some) -> Array:
             part = slice(start, stop)
             slip = None if states.slip is None else states.slip[part]
-            return model.regressor_entries(states.q[part], states.dq[part], states.ddq[part], slip, row[some], column[some])
+            return model.regressor_entries(
+                states.q[part], states.dq[part], states.ddq[part], slip, row[some], column[some]
+            )
 
         W[:, row[some], column[some]] = selection.reduce(window, entries)
     used = selection.moving(states.dq, window)
@@ -84,9 +102,15 @@ def observe(
 
 
 def rows_of(
-    W: Array, y: Array, used: NDArray[np.bool_], names: tuple[str, ...], series: int, correlation: Array
+    W: Array,
+    y: Array,
+    used: NDArray[np.bool_],
+    names: tuple[str, ...],
+    series: int,
+    correlation: Array,
 ) -> LinearSystem:
-    """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those that are `used` (K, g).
+    """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those
+    that are `used` (K, g).
 
     Implements (33).
     """
@@ -124,7 +148,9 @@ def stack(systems: Sequence[LinearSystem]) -> LinearSystem:
 
 
 def compressed(system: LinearSystem, weights: Array) -> tuple[Array, Array]:
-    """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves, but for a constant."""
+    """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves,
+    but for a constant.
+    """
     both = np.column_stack([system.W, system.y]) * weights[:, None]
     R = linalg.qr(both, mode="r", check_finite=False)[0][: both.shape[1]]
     return np.asarray(R[:, :-1]), np.asarray(R[:, -1])

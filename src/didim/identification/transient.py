@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.control.linear import linearise
-from didim.door import per_joint
 from didim.dynamics.torque import TorqueModel
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
@@ -17,10 +17,14 @@ _PROBES = 7
 
 
 def transient_of(model: TorqueModel, parameters: Array, loop: Controller, probes: Array) -> float:
-    """Seconds in which the loop forgets its initial state: 10 over its slowest pole with friction, at least 5 / omega_n."""
+    """Seconds in which the loop forgets its initial state: 10 over its slowest pole with friction,
+    at least 5 / omega_n.
+    """
     least = 0.0
     if loop.by_poles:
-        least = 5.0 / float(per_joint(np.asarray(loop.natural_frequency), "natural_frequency", model.robot.n).min())
+        least = 5.0 / float(
+            per_joint(np.asarray(loop.natural_frequency), "natural_frequency", model.robot.n).min()
+        )
     period = 1.0 if loop.rate is None else 1.0 / loop.rate
     rates = []
     for q in probes[np.linspace(0, len(probes) - 1, _PROBES).astype(int)]:

@@ -1,4 +1,6 @@
-"""What the exact Jacobian says of DIDIM: whether its steps contract, how uncertain it is, and how far it is biased."""
+"""What the exact Jacobian says of DIDIM: whether its steps contract, how uncertain it is, and how
+far it is biased.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,13 @@ BIASED = 2.0
 """Standard deviations between DIDIM's point and the refined one that are told."""
 
 
-def exact_jacobian(closed: ClosedLoop, model: BaseModel, point: Point, updates: bool) -> Array | None:
+def exact_jacobian(
+    closed: ClosedLoop, model: BaseModel, point: Point, updates: bool
+) -> Array | None:
     """How the torque changes with the parameters (r, b); None where it is not known.
 
-    Gains of a loop given by poles follow the parameters (59), which is included; own gains that are retuned count as fixed.
+    Gains of a loop given by poles follow the parameters (59), which is included; own gains that are
+    retuned count as fixed.
     """
     loop = replace(point.loop, inertia=None) if updates and point.loop.by_poles else point.loop
     found = closed.differentiate(model, point.parameters, loop)
@@ -33,9 +38,11 @@ def exact_jacobian(closed: ClosedLoop, model: BaseModel, point: Point, updates: 
 
 
 def contraction(solution: Solution, system: LinearSystem, J: Array) -> float:
-    """Spectral radius of I - W+ J: by what a step of DIDIM multiplies an error, with J (r, b) the exact Jacobian.
+    """Spectral radius of I - W+ J: by what a step of DIDIM multiplies an error, with J (r, b) the
+    exact Jacobian.
 
-    DIDIM steps by W+ rho, where rho changes by -J for an error; below 1 its steps shrink, the sooner the smaller.
+    DIDIM steps by W+ rho, where rho changes by -J for an error; below 1 its steps shrink, the
+    sooner the smaller.
     """
     weights = solution.row_weights[:, None]
     step = solution.inverse @ ((system.W * weights).T @ (J * weights))
@@ -43,12 +50,20 @@ def contraction(solution: Solution, system: LinearSystem, J: Array) -> float:
 
 
 def drag(model: BaseModel, parameters: Array, loop: Controller, inertia: Array) -> float | None:
-    """Largest Fv / (kv g) over the joints: friction against the loop's velocity gain; None for laws whose gain is no torque."""
+    """Largest Fv / (kv g) over the joints: friction against the loop's velocity gain; None for laws
+    whose gain is no torque.
+    """
     if isinstance(loop, ComputedTorque | OwnLaw):
         return None
-    inertia = inertia if loop.inertia is None else np.broadcast_to(np.asarray(loop.inertia, dtype=float), inertia.shape)
+    inertia = (
+        inertia
+        if loop.inertia is None
+        else np.broadcast_to(np.asarray(loop.inertia, dtype=float), inertia.shape)
+    )
     values = model.values(parameters)
-    viscous = np.diagonal(values.viscous) + np.maximum(values.viscous_positive, values.viscous_negative)
+    viscous = np.diagonal(values.viscous) + np.maximum(
+        values.viscous_positive, values.viscous_negative
+    )
     g = np.diag(loop.drive(model))
     gains = loop.gains(model.robot.n, np.where(g != 0, g, 1.0), inertia)
     damping = np.abs(g * gains.kv)
@@ -56,7 +71,9 @@ def drag(model: BaseModel, parameters: Array, loop: Controller, inertia: Array) 
 
 
 def told_bias(first: Estimate, refined: Estimate) -> Estimate:
-    """The refined estimate, with a note where DIDIM had settled elsewhere by more than the standard deviations."""
+    """The refined estimate, with a note where DIDIM had settled elsewhere by more than the standard
+    deviations.
+    """
     if first.status != "converged" or refined.status != "converged" or refined.gains:
         return refined
     sigma = np.sqrt(np.diag(refined.corrected_covariance) + np.diag(first.corrected_covariance))
@@ -65,7 +82,9 @@ def told_bias(first: Estimate, refined: Estimate) -> Estimate:
     if not told:
         return refined
     note = (
-        f"DIDIM alone settles elsewhere, in standard deviations: {', '.join(told[:5])}{', ...' if len(told) > 5 else ''}. "
-        "The difference is its bias, since it leaves out how the motion changes with the parameters (39), if the loop is right."
+        "DIDIM alone settles elsewhere, in standard deviations: "
+        f"{', '.join(told[:5])}{', ...' if len(told) > 5 else ''}. "
+        "The difference is its bias, since it leaves out how the motion changes with the "
+        "parameters (39), if the loop is right."
     )
     return replace(refined, notes=(*refined.notes, note))

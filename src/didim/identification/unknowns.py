@@ -1,4 +1,6 @@
-"""What the exact method looks for beside the parameters: the loop's gains, in logarithms, and a delay of the reference."""
+"""What the exact method looks for beside the parameters: the loop's gains, in logarithms, and a
+delay of the reference.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ DELAY_STEP = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """z (e,): logarithms of gain factors in the order of the Jacobian's columns, then the delay, s."""
+    """z (e,): logarithms of gain factors in the order of the Jacobian's columns, then the delay,
+    s.
+    """
 
     controller: Controller | None
     """The loop at z = 0."""
@@ -59,7 +63,9 @@ class Unknowns:
 
     def values(self, z: Array) -> Array:
         """(gains,) in their own units."""
-        return np.array([getattr(self.start, kind)[j] for kind, j in self.gains]) * np.exp(z[: len(self.gains)])
+        return np.array([getattr(self.start, kind)[j] for kind, j in self.gains]) * np.exp(
+            z[: len(self.gains)]
+        )
 
     def loop(self, z: Array) -> Controller | None:
         """The loop with these gains."""
@@ -75,5 +81,7 @@ class Unknowns:
         return float(z[-1]) if self.delay else None
 
     def slopes(self, z: Array, b: int) -> Array:
-        """(b + e,) by which columns of the Jacobian are multiplied: gains are looked for in logarithms."""
+        """(b + e,) by which columns of the Jacobian are multiplied: gains are looked for in
+        logarithms.
+        """
         return np.concatenate([np.ones(b), self.values(z), np.ones(int(self.delay))])

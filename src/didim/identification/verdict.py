@@ -12,8 +12,8 @@ from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.least_squares import Solution
 from didim.identification.system import LinearSystem
+from didim.results.formatting import joint_label
 from didim.results.judgement import NEGLIGIBLE, SUSPECT
-from didim.results.words import joint_label
 from didim.signals.states import STILL
 
 Array = NDArray[np.float64]
@@ -31,12 +31,14 @@ ASTRAY = 0.05
 """Share of a position by which a simulation that follows the reference may miss it."""
 
 _ADVICE = (
-    "Check the assumed loop (bandwidth or gains, rate, velocity reference; estimate_gains=True looks for the gains), the time "
+    "Check the assumed loop (bandwidth or gains, rate, velocity reference; estimate_gains=True "
+    "looks for the gains), the time "
     "alignment of the reference and the drive gains"
 )
 
 _OPEN = (
-    "In open loop a robot runs away from small errors of its torque and of its initial state: use a shorter record, or give "
+    "In open loop a robot runs away from small errors of its torque and of its initial state: use "
+    "a shorter record, or give "
     "the controller."
 )
 
@@ -49,18 +51,29 @@ def advice(closed: ClosedLoop) -> str:
     return _OPEN if closed.starts else f"{_ADVICE}, or start elsewhere (initial=)."
 
 
-def unexcited(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> str | None:
+def unexcited(
+    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
+) -> str | None:
     """A message of what the record cannot tell, if anything."""
     told = untold(model, system, solution, motions)
     return lacking(told) if told else None
 
 
-def untold(model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]) -> list[str]:
-    """What the record cannot tell: joints that never move in `motions` (N, n), parameters not told apart."""
+def untold(
+    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
+) -> list[str]:
+    """What the record cannot tell: joints that never move in `motions` (N, n), parameters not told
+    apart.
+    """
     told = standing(model, motions)
     empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
-    told += [f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)" for j in np.unique(empty)]
-    hidden = [name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden]
+    told += [
+        f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)"
+        for j in np.unique(empty)
+    ]
+    hidden = [
+        name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden
+    ]
     if hidden:
         told.append(f"the motion does not tell apart {', '.join(hidden)}")
     return told
@@ -88,15 +101,20 @@ def judged(
     message: str,
     trial: Callable[[float], float],
 ) -> tuple[str, str, list[str]]:
-    """Status, message and doubts at the end of an iteration, after a look at excitation and residual.
+    """Status, message and doubts at the end of an iteration, after a look at excitation and
+    residual.
 
-    `trial(factor)` gives the residual, by joint and rms, that a loop of another bandwidth would leave.
+    `trial(factor)` gives the residual, by joint and rms, that a loop of another bandwidth would
+    leave.
     """
     if (lacks := unexcited(model, system, solution, closed.references)) is not None:
         return "unexcited", f"{lacks} {message}", []
     if status != "converged":
         asked = "on request" in message
-        elsewhere = "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were measured"
+        elsewhere = (
+            "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where "
+            "positions were measured"
+        )
         more = "" if asked else (f" {_OPEN}" if closed.starts else f" {_ADVICE}; {elsewhere}.")
         return status, message + more, []
     if closed.starts and simulated.residual > SUSPECT:
@@ -108,7 +126,10 @@ def judged(
         return status, message, []
     share, noise = simulated.by_joint[: closed.records[0].n], noise_shares(closed, simulated)
     j = int((share / np.maximum(noise, 1e-12)).argmax())
-    left = f"{100 * share[j]:.3g} % of the torque of {joint_label(model, j)} is left, where noise is {100 * noise[j]:.2g} %"
+    left = (
+        f"{100 * share[j]:.3g} % of the torque of {joint_label(model, j)} is left, where noise is "
+        f"{100 * noise[j]:.2g} %"
+    )
     if share[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE):
         return status, message, []
     now = float(np.sqrt(np.mean(share**2)))
@@ -118,8 +139,10 @@ def judged(
         return (
             "diverged",
             (
-                f"The iteration settled, but {left}, and a loop of {best:.2g} times the assumed bandwidth leaves less "
-                f"({100 * better[best]:.3g} % instead of {100 * now:.3g} %, rms over the joints): the assumed loop is not "
+                f"The iteration settled, but {left}, and a loop of {best:.2g} times the assumed "
+                "bandwidth leaves less "
+                f"({100 * better[best]:.3g} % instead of {100 * now:.3g} %, rms over the joints): "
+                "the assumed loop is not "
                 f"the robot's. {_ADVICE}."
             ),
             [],
@@ -127,13 +150,17 @@ def judged(
     if share[j] > SUSPECT:
         return (
             "diverged",
-            f"The iteration settled, but the simulated loop does not reproduce the record: {left}. {_ADVICE}.",
+            f"The iteration settled, but the simulated loop does not reproduce the record: {left}. "
+            f"{_ADVICE}.",
             [],
         )
     return (
         status,
         message,
-        [f"More is unexplained than noise: {left}. The model may lack an effect (friction, offset), or the loop differs."],
+        [
+            f"More is unexplained than noise: {left}. The model may lack an effect (friction, "
+            "offset), or the loop differs."
+        ],
     )
 
 
@@ -144,42 +171,61 @@ def _astray(model: BaseModel, closed: ClosedLoop, simulated: Simulated) -> str |
         share = simulated.by_joint[k * n : (k + 1) * n]
         if name == "q" and not closed.starts and share.max() > ASTRAY:
             label = joint_label(model, int(share.argmax()))
-            return f"the simulated position of {label} is {100 * share.max():.3g} % off: check its unit, sign and column"
+            return (
+                f"the simulated position of {label} is {100 * share.max():.3g} % off: check its "
+                "unit, sign and column"
+            )
     return None
 
 
 def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> list[str]:
-    """Notes on a least squares solution that no machine could have, or that explains little of the torque."""
+    """Notes on a least squares solution that no machine could have, or that explains little of the
+    torque.
+    """
     notes, known = [], dict(zip(system.names, solution.values, strict=True))
     beta = np.array([known.get(name, 0.0) for name in model.parameter_names])
     J = largest_inertias(model, beta)
     if np.any(J <= 0):
         notes.append(
-            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no machine has these parameters. "
+            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no machine has "
+            "these parameters. "
             "Check sign and units of its torque and position."
         )
     rho = system.residual(solution.values)
-    sigma = np.sqrt(np.diag(solution.inverse) * float(np.sum((solution.weights * rho) ** 2)) / max(rho.size - solution.rank, 1))
+    sigma = np.sqrt(
+        np.diag(solution.inverse)
+        * float(np.sum((solution.weights * rho) ** 2))
+        / max(rho.size - solution.rank, 1)
+    )
     columns = dict(zip(model.parameter_names, model.frictional, strict=True))
     bad = [
-        name for name, value, s in zip(system.names, solution.values, sigma, strict=True) if columns[name] and value < -3 * s
+        name
+        for name, value, s in zip(system.names, solution.values, sigma, strict=True)
+        if columns[name] and value < -3 * s
     ]
     if bad:
         turned = len(bad) == sum(columns[name] for name in system.names)
-        hint = "Is the sign of the torque right?" if turned else "Equations of joints at rest spoil it; try rest_velocity."
+        hint = (
+            "Is the sign of the torque right?"
+            if turned
+            else "Equations of joints at rest spoil it; try rest_velocity."
+        )
         notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
     n = model.robot.n
     left, size = (np.sqrt(np.bincount(system.joint % n, x**2, n)) for x in (rho, system.y))
     poor = [j for j in range(n) if left[j] > SUSPECT * size[j] > 0]
     if poor:
-        told = ", ".join(f"{100 * left[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor)
+        told = ", ".join(
+            f"{100 * left[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor
+        )
         hint = "check units, signs, columns and filters before using this"
         notes.insert(0, f"Much of the torque is left unexplained, {told}: {hint}.")
     return notes
 
 
 def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
-    """(n,) share of each joint's decimated torque that white noise would be, from second differences of the raw torque.
+    """(n,) share of each joint's decimated torque that white noise would be, from second
+    differences of the raw torque.
 
     An upper bound where the torque itself changes fast from sample to sample.
     """
@@ -187,10 +233,15 @@ def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
     for record, (start, stop) in zip(closed.records, closed.windows, strict=True):
         bend = np.diff(np.asarray(record.tau)[start:stop], 2, axis=0)
         quantum = np.array(
-            [np.min(step[step > 0], initial=np.inf) for step in np.abs(np.diff(np.asarray(record.tau), axis=0)).T]
+            [
+                np.min(step[step > 0], initial=np.inf)
+                for step in np.abs(np.diff(np.asarray(record.tau), axis=0)).T
+            ]
         )
         coarse = np.where(np.isfinite(quantum), quantum, 0.0) ** 2 / 12.0
-        variance += bend.shape[0] * (np.maximum((np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0, coarse))
+        variance += bend.shape[0] * (
+            np.maximum((np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0, coarse)
+        )
         count += bend.shape[0]
     rows = sum(closed.selection.decimator.kept(stop - start).size for start, stop in closed.windows)
     rms = simulated.sizes[: variance.size] / np.sqrt(max(rows, 1))

@@ -1,6 +1,8 @@
-"""Section VI on a virtual SCARA. The authors' record is not public; this one is made from published settings and a seed.
+"""Section VI on a virtual SCARA. The authors' record is not public; this one is made from published
+settings and a seed.
 
-The printed natural frequencies, 1 and 10 rad/s, cannot give the tracking that Fig. 11 shows; here the loop has 20 and 50 rad/s.
+The printed natural frequencies, 1 and 10 rad/s, cannot give the tracking that Fig. 11 shows; here
+the loop has 20 and 50 rad/s.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ class PaperExperiments:
 
     def loop(self, share: float = 1.0, **settings: object) -> PD:
         """The PD law (53), at a share of its bandwidth."""
-        return PD(natural_frequency=share * np.array(BANDWIDTH), damping=1.0, rate=RATE, **settings)  # type: ignore[arg-type]
+        poles = share * np.array(BANDWIDTH)
+        return PD(natural_frequency=poles, damping=1.0, rate=RATE, **settings)  # type: ignore[arg-type]
 
     def record(
         self,
@@ -78,7 +81,9 @@ class PaperExperiments:
         name: str = "virtual SCARA",
     ) -> Experiment:
         """A record of the virtual robot."""
-        course = Fourier.random(self.model.robot, trajectory, period=PERIOD, share=1.0, periods=periods)
+        course = Fourier.random(
+            self.model.robot, trajectory, period=PERIOD, share=1.0, periods=periods
+        )
         experiment, _ = virtual_experiment(
             self.model,
             self.model.nominal,
@@ -101,7 +106,9 @@ class PaperExperiments:
     @cached_property
     def other(self) -> Experiment:
         """Another motion of the same robot, with other noise: no fit sees it."""
-        return self.record(periods=2, trajectory=TRAJECTORY_SEED + 1, seed=self.seed + 1, name="another motion")
+        return self.record(
+            periods=2, trajectory=TRAJECTORY_SEED + 1, seed=self.seed + 1, name="another motion"
+        )
 
     @cached_property
     def slow(self) -> Experiment:
@@ -111,10 +118,15 @@ class PaperExperiments:
         return Experiment(t, tau, long.q_ref, q, name="virtual SCARA, 0.5 Hz")
 
     def didim(
-        self, experiment: Experiment, share: float = 1.0, validation: Experiment | None = None, **settings: object
+        self,
+        experiment: Experiment,
+        share: float = 1.0,
+        validation: Experiment | None = None,
+        **settings: object,
     ) -> Estimate:
         """DIDIM on a record, the loop simulated at a share of the true bandwidth."""
-        method = DIDIM(controller=self.loop(share), exact_interval=False, **settings)  # type: ignore[arg-type]
+        loop = self.loop(share)
+        method = DIDIM(controller=loop, exact_interval=False, **settings)  # type: ignore[arg-type]
         return identify(self.model, experiment, method, validation)
 
     @cached_property
@@ -180,7 +192,8 @@ class PaperExperiments:
 
     @cached_property
     def mistuned(self) -> dict[str, Estimate]:
-        """(58), (60): the true loop tuned with an a priori J, then a drive gain, 20 % off; the simulated one knows neither.
+        """(58), (60): the true loop tuned with an a priori J, then a drive gain, 20 % off; the
+        simulated one knows neither.
 
         Implements (60).
         """
@@ -191,11 +204,16 @@ class PaperExperiments:
             "g 20 % low": 1 / (1 - MISTUNING),
             "g 20 % high": 1 / (1 + MISTUNING),
         }
-        return {name: self.didim(self.record(true_loop=self.loop(inertia=share * J))) for name, share in tuned.items()}
+        return {
+            name: self.didim(self.record(true_loop=self.loop(inertia=share * J)))
+            for name, share in tuned.items()
+        }
 
     @cached_property
     def low_rate_errors(self) -> Array:
-        """(4,) Table 6: dq1, ddq1, dq2, ddq2 from 0.5 Hz samples against those from 200 Hz, relative."""
+        """(4,) Table 6: dq1, ddq1, dq2, ddq2 from 0.5 Hz samples against those from 200 Hz,
+        relative.
+        """
         long = self.record(LONG)
         _, dq, ddq = estimated_motion(np.asarray(long.q), RATE, 20.0)
         every = slice(None, None, round(RATE / LOW_RATE))

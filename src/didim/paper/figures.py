@@ -8,7 +8,13 @@ from typing import Any
 
 from didim.paper.experiments import PaperExperiments
 from didim.report.files import check_free, write_picture
-from didim.report.pictures import motion_distance, new_axes, parameter_convergence, residual_convergence, torques
+from didim.report.pictures import (
+    motion_distance,
+    new_axes,
+    parameter_convergence,
+    residual_convergence,
+    torques,
+)
 from didim.results.estimate import Estimate
 
 FIGURES = tuple(range(10, 16))
@@ -16,7 +22,9 @@ FIGURES = tuple(range(10, 16))
 
 def figure_files(folder: Path, force: bool = False) -> dict[int, Path]:
     """Where each figure goes; refused beforehand if a file of another origin is in the way."""
-    return {number: check_free(folder / f"figure-{number}.png", ".png", force) for number in FIGURES}
+    return {
+        number: check_free(folder / f"figure-{number}.png", ".png", force) for number in FIGURES
+    }
 
 
 def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
@@ -25,7 +33,9 @@ def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
         10: _validation,
         11: lambda runs: _distances(runs.regular),
         12: lambda runs: residual_convergence(runs.regular.history),
-        13: lambda runs: parameter_convergence(runs.regular.history, runs.regular.names, runs.truth),
+        13: lambda runs: parameter_convergence(
+            runs.regular.history, runs.regular.names, runs.truth
+        ),
         14: lambda runs: _distances(runs.half),
         15: lambda runs: residual_convergence(runs.half.history),
     }

@@ -1,4 +1,6 @@
-"""The numbers that the paper prints, to stand beside ours. LMX2 is LMX2 = 0.5 MX2; nan: not printed."""
+"""The numbers that the paper prints, to stand beside ours. LMX2 is LMX2 = 0.5 MX2; nan: not
+printed.
+"""
 
 from __future__ import annotations
 
@@ -27,5 +29,12 @@ TABLE_7_DIDIM = (3.45, 0.05, 0.81, 0.061, 0.124, 0.008, 0.023, 0.13)
 TABLE_8 = (3.44, 0.02, 0.86, 0.060, 0.124, 0.007, 0.01, 0.13)
 TABLE_9 = ((0.6, 0.05, 0.06, 0.04, 0.025, 0.02, 0.02), (3.0, 0.11, 0.05, 0.02, 0.025, 0.02, 0.02))
 
-RESIDUALS = {"1 IDIM": 0.024, "1 DIDIM": 0.021, "5 IDIM": 0.5, "5 DIDIM": 0.04, "7 IDIM": 0.8, "7 DIDIM": 0.08}
+RESIDUALS = {
+    "1 IDIM": 0.024,
+    "1 DIDIM": 0.021,
+    "5 IDIM": 0.5,
+    "5 DIDIM": 0.04,
+    "7 IDIM": 0.8,
+    "7 DIDIM": 0.08,
+}
 """||Y - W chi|| / ||Y||, by table and method."""

@@ -1,4 +1,6 @@
-"""What a person sees: the pictures of an identification for notebooks, and the HTML report (`Estimate.report`)."""
+"""What a person sees: the pictures of an identification for notebooks, and the HTML report
+(`Estimate.report`).
+"""
 
 from didim.report.pictures import (
     motion_distance,

@@ -23,7 +23,9 @@ LAGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Torques:
-    """Measured and estimated torque of a record, on the samples that a fit would use: views, not copies."""
+    """Measured and estimated torque of a record, on the samples that a fit would use: views, not
+    copies.
+    """
 
     t: Array
     """(K,) s."""
@@ -33,8 +35,11 @@ class Torques:
     """(K, n)."""
 
 
-def torque_curves(estimate: Estimate, experiment: Experiment, torque: Array | None = None) -> Torques:
-    """Measured and estimated torques; what the fit leaves out is left out: spoilt edges, the transient of a simulation.
+def torque_curves(
+    estimate: Estimate, experiment: Experiment, torque: Array | None = None
+) -> Torques:
+    """Measured and estimated torques; what the fit leaves out is left out: spoilt edges, the
+    transient of a simulation.
 
     `torque` (N, n) is the prediction, where it was computed before.
     """
@@ -43,7 +48,8 @@ def torque_curves(estimate: Estimate, experiment: Experiment, torque: Array | No
     shown = slice(int(np.searchsorted(t, t[edge] + estimate.recipe.transient)), t.size - edge)
     if t[shown].size < 2:
         raise InputError(
-            f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, and {estimate.recipe.transient:.3g} s of "
+            f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, and "
+            f"{estimate.recipe.transient:.3g} s of "
             "them are the transient of the simulated loop."
         )
     return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])
@@ -79,11 +85,14 @@ def histogram(left: Array, reach: float = 4.5, bins: int = 36) -> Histogram:
     return Histogram(0.5 * (edges[1:] + edges[:-1]), width, density, fine, stats.norm.pdf(fine))
 
 
-def autocorrelation(rows: Sequence[ComparedRows], joint: int, lags: int = LAGS) -> tuple[Array, float]:
-    """Autocorrelation (L + 1,) of one joint's residuals over the lag in rows, and the band that white noise stays in, 95 %.
+def autocorrelation(
+    rows: Sequence[ComparedRows], joint: int, lags: int = LAGS
+) -> tuple[Array, float]:
+    """Autocorrelation (L + 1,) of one joint's residuals over the lag in rows, and the band that
+    white noise stays in, 95 %.
 
-    Pairs never reach across a seam between records, nor over rows that were left out. Records whose rows are not as far apart
-    as those of the first are left out.
+    Pairs never reach across a seam between records, nor over rows that were left out. Records whose
+    rows are not as far apart as those of the first are left out.
     """
     _refuse_none(rows)
     rows = [each for each in rows if np.isclose(each.step, rows[0].step, rtol=1e-3)]
@@ -106,7 +115,9 @@ def _refuse_none(rows: Sequence[ComparedRows]) -> None:
 
 
 def correlation(estimate: Estimate) -> Array:
-    """(b, b) correlation of the estimated parameters, from the corrected covariance; 0 where nothing is known."""
+    """(b, b) correlation of the estimated parameters, from the corrected covariance; 0 where
+    nothing is known.
+    """
     covariance, sigma = estimate.corrected_covariance, estimate.corrected_sigma
     known = np.isfinite(sigma) & (sigma > 0)
     scale = np.where(known, sigma, 1.0)
@@ -116,15 +127,23 @@ def correlation(estimate: Estimate) -> Array:
 
 
 def strongest(estimate: Estimate, count: int = 10) -> list[tuple[str, str, float]]:
-    """The pairs of parameters that are hardest to tell apart: names and correlation, the strongest first."""
+    """The pairs of parameters that are hardest to tell apart: names and correlation, the strongest
+    first.
+    """
     values = correlation(estimate)
     i, j = np.triu_indices(len(values), 1)
-    order = [k for k in np.argsort(-np.abs(values[i, j]), kind="stable")[:count] if values[i[k], j[k]] != 0]
+    order = [
+        k
+        for k in np.argsort(-np.abs(values[i, j]), kind="stable")[:count]
+        if values[i[k], j[k]] != 0
+    ]
     return [(estimate.names[i[k]], estimate.names[j[k]], float(values[i[k], j[k]])) for k in order]
 
 
 def settled(history: Sequence[Iteration], scale: Array | None = None) -> Array:
-    """(K, b) parameters over the iterations, in units of `scale`, default the size of their last value (1 where it is 0)."""
+    """(K, b) parameters over the iterations, in units of `scale`, default the size of their last
+    value (1 where it is 0).
+    """
     values = np.array([step.parameters for step in iterated(history)])
     size = np.abs(values[-1] if scale is None else scale)
     return np.asarray(values / np.where(size > 0, size, 1.0))

@@ -1,4 +1,6 @@
-"""`Figure`: one picture of the HTML report as data, which `assets/plots.js` draws. Each answers one question, its title."""
+"""`Figure`: one picture of the HTML report as data, which `assets/plots.js` draws. Each answers one
+question, its title.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ class Figure:
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
         """Names and classes for the legend."""
-        return self.legend or tuple((s.name, f"{s.color} dashed" if s.style == "dashed" else s.color) for s in self.series)
+        return self.legend or tuple(
+            (s.name, f"{s.color} dashed" if s.style == "dashed" else s.color) for s in self.series
+        )
 
     def data(self) -> dict[str, Any]:
         """What the script reads."""
@@ -70,7 +74,14 @@ class Figure:
             "whole": self.whole,
             "lines": list(self.lines),
             "series": [
-                {"name": s.name, "color": s.color, "style": s.style, "x": self._own_x(s), "y": packed(s.y)} for s in self.series
+                {
+                    "name": s.name,
+                    "color": s.color,
+                    "style": s.style,
+                    "x": self._own_x(s),
+                    "y": packed(s.y),
+                }
+                for s in self.series
             ],
         }
 
@@ -105,7 +116,8 @@ def packed(values: ArrayLike) -> str:
 
 
 def thinned(t: Array, curves: Array, most: int) -> tuple[Array, Array]:
-    """Curves (K, m) over t (K,) with at most `most` points: of each stretch the samples in which a curve is least or largest.
+    """Curves (K, m) over t (K,) with at most `most` points: of each stretch the samples in which a
+    curve is least or largest.
 
     Every peak stays, and every point is a sample of all curves at its own time.
     """

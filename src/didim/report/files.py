@@ -1,4 +1,6 @@
-"""Pictures and reports under names of our own: written over our earlier ones, never over anything else."""
+"""Pictures and reports under names of our own: written over our earlier ones, never over anything
+else.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,18 @@ _KINDS = {".png": ("pictures are", PICTURE), ".html": ("reports are", REPORT)}
 
 
 def check_free(file: Path, ending: str = ".png", force: bool = False) -> Path:
-    """Refuse a name that another file has, before any work is done; what didim made may be made again."""
+    """Refuse a name that another file has, before any work is done; what didim made may be made
+    again.
+    """
     kind, mark = _KINDS[ending]
     if file.suffix.lower() != ending:
         raise InputError(f"{file}: {kind} written as {ending}.")
     if file.is_dir():
         raise InputError(f"{file}: cannot be written: it is a folder.")
     if file.exists() and not force and not _begins_with(file, mark):
-        raise InputError(f"{file} exists already and was not made by didim; give another name, or --force.")
+        raise InputError(
+            f"{file} exists already and was not made by didim; give another name, or --force."
+        )
     return file
 
 

@@ -1,4 +1,6 @@
-"""The HTML report: one file that loads nothing. Every name from outside is escaped, and no script but ours can run."""
+"""The HTML report: one file that loads nothing. Every name from outside is escaped, and no script
+but ours can run.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ from markupsafe import Markup
 
 from didim.errors import InputError
 from didim.output import free, write
+from didim.report.data import Subject, subject_of
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
 from didim.report.sections.parameters import gain_rows, parameter_rows
-from didim.report.subject import Subject, subject_of
 from didim.results.estimate import Estimate
 from didim.results.judgement import judge
 from didim.signals.experiment import Experiment
@@ -63,7 +65,12 @@ def page(subject: Subject) -> bytes:
         why = section.absent(subject)
         template = _environment().get_template("absent.html" if why else f"{section.anchor}.html")
         content = {"why": why} if why else section.content(subject)
-        parts.append((section, Markup(template.render(section=section, subject=subject, placed=placed, **content))))
+        parts.append(
+            (
+                section,
+                Markup(template.render(section=section, subject=subject, placed=placed, **content)),
+            )
+        )
     script, style = _asset("plots.js"), _asset("report.css")
     text = (
         _environment()
@@ -86,14 +93,23 @@ def page(subject: Subject) -> bytes:
 def fragment(estimate: Estimate) -> str:
     """The estimate in a notebook: verdict and parameter table, without script or style sheet."""
     template = _environment().get_template("notebook.html")
-    return template.render(estimate=estimate, judged=judge(estimate), rows=parameter_rows(estimate), gains=gain_rows(estimate))
+    return template.render(
+        estimate=estimate,
+        judged=judge(estimate),
+        rows=parameter_rows(estimate),
+        gains=gain_rows(estimate),
+    )
 
 
 @cache
 def _environment() -> Environment:
     """Templates escape whatever they are given, and refuse what they are not."""
     return Environment(
-        loader=PackageLoader("didim.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("didim.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 

@@ -1,4 +1,6 @@
-"""Pictures of an identification. Every function draws one picture into axes (its own if none are given) and returns them."""
+"""Pictures of an identification. Every function draws one picture into axes (its own if none are
+given) and returns them.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.door import whole
 from didim.errors import InputError, nearest
-from didim.report.curves import autocorrelation, correlation, histogram, iterated, normalised_residuals, settled, torque_curves
+from didim.report.curves import (
+    autocorrelation,
+    correlation,
+    histogram,
+    iterated,
+    normalised_residuals,
+    settled,
+    torque_curves,
+)
 from didim.results.estimate import Estimate
+from didim.results.formatting import torque_unit, torque_word
 from didim.results.history import Iteration
 from didim.results.prediction import ComparedRows, check_joints, compared_rows
-from didim.results.words import torque_unit, torque_word
 from didim.signals.experiment import Experiment
+from didim.validation import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +36,9 @@ MEASURED, ESTIMATED, RESIDUAL = "0.55", "tab:blue", "tab:red"
 
 
 def new_axes(rows: int = 1, columns: int = 1, size: tuple[float, float] = (8.0, 3.0)) -> Any:
-    """A grid of axes (rows, columns) on a figure of its own, `size` inches each row; no window is opened."""
+    """A grid of axes (rows, columns) on a figure of its own, `size` inches each row; no window is
+    opened.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -44,9 +56,11 @@ def torques(
     axes: Axes | None = None,
     between: tuple[float, float] | None = None,
 ) -> Axes:
-    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a part of it, s, if asked.
+    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a
+    part of it, s, if asked.
 
-    What the fit leaves out is left out here too: edges that differentiating spoils, the transient of a simulation.
+    What the fit leaves out is left out here too: edges that differentiating spoils, the transient
+    of a simulation.
     """
     axes = new_axes()[0, 0] if axes is None else axes
     check_joints(estimate.model, experiment)
@@ -55,41 +69,71 @@ def torques(
     shown = (curves.t >= start) & (curves.t <= end)
     if not shown.any():
         raise InputError(
-            f"There is no sample between {start:g} and {end:g} s; there are from {curves.t[0]:g} to {curves.t[-1]:g} s."
+            f"There is no sample between {start:g} and {end:g} s; there are from {curves.t[0]:g} "
+            f"to {curves.t[-1]:g} s."
         )
-    t, measured, found = curves.t[shown], curves.measured[shown, joint], curves.estimated[shown, joint]
+    t, measured, found = (
+        curves.t[shown],
+        curves.measured[shown, joint],
+        curves.estimated[shown, joint],
+    )
     axes.plot(t, measured, color=MEASURED, linewidth=0.8, label="measured")
     axes.plot(t, found, color=ESTIMATED, linewidth=1.2, label=f"estimated ({estimate.method})")
     axes.plot(t, measured - found, color=RESIDUAL, linewidth=0.6, label="residual")
     word, unit = torque_word(estimate.model, joint), torque_unit(estimate.model, joint)
     name = estimate.model.robot.joint_names[joint]
-    return _finish(axes, f"Does the model explain the {word} of {name}?", "time, s", f"{word}, {unit}")
+    return _finish(
+        axes, f"Does the model explain the {word} of {name}?", "time, s", f"{word}, {unit}"
+    )
 
 
 def residual_histogram(
-    estimate: Estimate, experiments: Experiment | Sequence[Experiment], joint: int, axes: Axes | None = None
+    estimate: Estimate,
+    experiments: Experiment | Sequence[Experiment],
+    joint: int,
+    axes: Axes | None = None,
 ) -> Axes:
-    """Distribution of one joint's residuals on the rows of the fit, over their root mean square, beside the normal one."""
+    """Distribution of one joint's residuals on the rows of the fit, over their root mean square,
+    beside the normal one.
+    """
     axes = new_axes()[0, 0] if axes is None else axes
     found = histogram(normalised_residuals(_rows(estimate, experiments), _joint(estimate, joint)))
-    axes.bar(found.middles, found.density, found.width, color=ESTIMATED, alpha=0.6, label="residuals")
+    axes.bar(
+        found.middles, found.density, found.width, color=ESTIMATED, alpha=0.6, label="residuals"
+    )
     axes.plot(found.fine, found.normal, color=RESIDUAL, label="normal distribution")
     axes.set_ylim(0.0, 1.3 * max(float(found.density.max()), float(found.normal.max())))
     name = estimate.model.robot.joint_names[joint]
-    return _finish(axes, f"Are the residuals of {name} normal?", "residual over its root mean square", "density")
+    return _finish(
+        axes,
+        f"Are the residuals of {name} normal?",
+        "residual over its root mean square",
+        "density",
+    )
 
 
 def residual_autocorrelation(
-    estimate: Estimate, experiments: Experiment | Sequence[Experiment], joint: int, axes: Axes | None = None
+    estimate: Estimate,
+    experiments: Experiment | Sequence[Experiment],
+    joint: int,
+    axes: Axes | None = None,
 ) -> Axes:
-    """Autocorrelation of one joint's residuals over the lag, s, with the band that white noise stays in 95 % of the time."""
+    """Autocorrelation of one joint's residuals over the lag, s, with the band that white noise
+    stays in 95 % of the time.
+    """
     axes = new_axes()[0, 0] if axes is None else axes
     rows = _rows(estimate, experiments)
     found, band = autocorrelation(rows, _joint(estimate, joint))
     lag = rows[0].step * np.arange(found.size)
     axes.bar(lag, found, 0.8 * rows[0].step, color=ESTIMATED, label="residuals")
     for limit in (-band, band):
-        axes.axhline(limit, color=MEASURED, linestyle="--", linewidth=1, label="white noise, 95 %" if limit > 0 else None)
+        axes.axhline(
+            limit,
+            color=MEASURED,
+            linestyle="--",
+            linewidth=1,
+            label="white noise, 95 %" if limit > 0 else None,
+        )
     name = estimate.model.robot.joint_names[joint]
     return _finish(axes, f"How long do the residuals of {name} last?", "lag, s", "autocorrelation")
 
@@ -111,7 +155,9 @@ def _joint(estimate: Estimate, joint: int) -> int:
     """The joint's number, counted from 0, refused where the robot has no such joint."""
     n = estimate.model.robot.n
     if whole(joint, "joint, counted from 0,", least=0) >= n:
-        raise InputError(f"joint {joint} does not exist: {estimate.model.robot.name!r} has joints 0 to {n - 1}.")
+        raise InputError(
+            f"joint {joint} does not exist: {estimate.model.robot.name!r} has joints 0 to {n - 1}."
+        )
     return joint
 
 
@@ -127,11 +173,16 @@ def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None)
     for j in range(shares.shape[1]):
         axes.semilogy(100 * shares[:, j], "o-", label=f"joint {j + 1}")
     axes.set_xticks(range(len(history)))
-    return _finish(axes, "How fast does the torque error fall?", "iteration", "||Y - W chi|| / ||Y||, %")
+    return _finish(
+        axes, "How fast does the torque error fall?", "iteration", "||Y - W chi|| / ||Y||, %"
+    )
 
 
 def parameter_convergence(
-    history: Sequence[Iteration], names: Sequence[str], scale: Array | None = None, axes: Axes | None = None
+    history: Sequence[Iteration],
+    names: Sequence[str],
+    scale: Array | None = None,
+    axes: Axes | None = None,
 ) -> Axes:
     """Parameters over the iterations, in units of `scale` (default: their last value), Fig. 13."""
     axes = new_axes()[0, 0] if axes is None else axes
@@ -139,20 +190,39 @@ def parameter_convergence(
         axes.plot(course, "o-", label=name)
     axes.set_yscale("symlog", linthresh=2.0)
     axes.set_xticks(range(len(history)))
-    return _finish(axes, "How fast do the parameters settle?", "iteration", "parameter over its scale", columns=4)
+    return _finish(
+        axes,
+        "How fast do the parameters settle?",
+        "iteration",
+        "parameter over its scale",
+        columns=4,
+    )
 
 
-def motion_distance(history: Sequence[Iteration], signal: str, joint: int, axes: Axes | None = None) -> Axes:
-    """Distance of the simulated motion ("q", "dq" or "ddq") to the measured one and to the reference, Figures 11 and 14."""
+def motion_distance(
+    history: Sequence[Iteration], signal: str, joint: int, axes: Axes | None = None
+) -> Axes:
+    """Distance of the simulated motion ("q", "dq" or "ddq") to the measured one and to the
+    reference, Figures 11 and 14.
+    """
     axes = new_axes()[0, 0] if axes is None else axes
     if signal not in ("q", "dq", "ddq"):
         raise InputError(f"unknown signal {signal!r}; {nearest(str(signal), ('q', 'dq', 'ddq'))}")
-    for name, mark, label in (("to_measured", "o-", "to the measured motion"), ("to_reference", "*--", "to the reference")):
-        shares = [getattr(getattr(step, name), signal)[joint] for step in iterated(history) if getattr(step, name) is not None]
+    for name, mark, label in (
+        ("to_measured", "o-", "to the measured motion"),
+        ("to_reference", "*--", "to the reference"),
+    ):
+        shares = [
+            getattr(getattr(step, name), signal)[joint]
+            for step in iterated(history)
+            if getattr(step, name) is not None
+        ]
         if shares:
             axes.semilogy(100 * np.array(shares), mark, label=label)
     axes.set_xticks(range(len(history)))
-    return _finish(axes, f"How far is the simulated {signal} of joint {joint + 1}?", "iteration", "distance, %")
+    return _finish(
+        axes, f"How far is the simulated {signal} of joint {joint + 1}?", "iteration", "distance, %"
+    )
 
 
 def _finish(axes: Axes, title: str, x: str, y: str, columns: int = 3) -> Axes:

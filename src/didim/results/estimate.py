@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from didim.control.law import Controller
-from didim.door import real
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.history import Iteration
 from didim.results.prediction import Recipe, Validation, predicted_torque, validated
 from didim.robot.robot import Robot
 from didim.signals.experiment import Experiment
+from didim.validation import real
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +31,9 @@ STATUSES = ("converged", "stopped", "diverged", "unexcited")
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The identified parameters of a model. Numbers are finite, or infinite where nothing is known; never nan."""
+    """The identified parameters of a model. Numbers are finite, or infinite where nothing is known;
+    never nan.
+    """
 
     model: BaseModel
     method: str
@@ -49,7 +51,9 @@ class Estimate:
     residual_by_joint: Array
     """(n,)."""
     status: str
-    """"converged", "stopped" (iterations), "diverged" or "unexcited" (something cannot be told apart)."""
+    """"converged", "stopped" (iterations), "diverged" or "unexcited" (something cannot be told
+    apart).
+    """
     message: str
     """What happened and, if it went wrong, what to try."""
     recipe: Recipe
@@ -66,9 +70,13 @@ class Estimate:
     controller: Controller | None = None
     """The final simulated loop."""
     gains: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Estimated gains, "kp1" to (value, sigma), and "delay" in s; empty where the gains were given."""
+    """Estimated gains, "kp1" to (value, sigma), and "delay" in s; empty where the gains were
+    given.
+    """
     standard: Array | None = None
-    """(p,) physically consistent standard parameters that the exact method works in; None for the other methods."""
+    """(p,) physically consistent standard parameters that the exact method works in; None for the
+    other methods.
+    """
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
     notes: tuple[str, ...] = ()
@@ -85,7 +93,8 @@ class Estimate:
 
     def __repr__(self) -> str:
         return (
-            f"Estimate({self.method} of {self.model.robot.name!r}: {self.status}, {len(self.names)} parameters, "
+            f"Estimate({self.method} of {self.model.robot.name!r}: {self.status}, "
+            f"{len(self.names)} parameters, "
             f"residual {100 * self.residual:.3g} %)"
         )
 
@@ -116,7 +125,9 @@ class Estimate:
         return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, share))
 
     def interval(self, level: float = 0.95) -> Array:
-        """(b, 2) bounds that hold the true value with this confidence, from the corrected covariance."""
+        """(b, 2) bounds that hold the true value with this confidence, from the corrected
+        covariance.
+        """
         level = real(level, "level", above=0.0)
         if not level < 1:
             raise InputError(f"level must lie between 0 and 1, found {level:g}; 95 % is 0.95.")
@@ -124,11 +135,15 @@ class Estimate:
         return np.column_stack([self.values - half, self.values + half])
 
     def predict(self, experiment: Experiment) -> Array:
-        """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop after DIDIM."""
+        """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop
+        after DIDIM.
+        """
         return predicted_torque(self, experiment)
 
     def validate(self, experiment: Experiment) -> Validation:
-        """How well this model predicts a record: filtered and decimated as those that it was fitted to."""
+        """How well this model predicts a record: filtered and decimated as those that it was fitted
+        to.
+        """
         return validated(self, experiment)
 
     def summary(self) -> str:
@@ -151,7 +166,8 @@ class Estimate:
         *,
         overwrite: bool = False,
     ) -> Path:
-        """Write an HTML report, one file that opens from disk: what was identified and whether it may be used.
+        """Write an HTML report, one file that opens from disk: what was identified and whether it
+        may be used.
 
         Parameters
         ----------
@@ -188,20 +204,22 @@ class Estimate:
         name: str | None = None,
         like: str | PathLike[str] | None = None,
     ) -> Robot:
-        """The robot with identified values, closest to the nominal ones among those that reproduce the identified torques.
+        """The robot with identified values, closest to the nominal ones among those that reproduce
+        the identified torques.
 
         Parameters
         ----------
         path
-            A .urdf or .toml file to write; None: none. What URDF has no words for (rotors, offsets, couplings) goes into
-            elements <didim>, which other programs pass over and `load_robot` reads.
+            A .urdf or .toml file to write; None: none. What URDF has no words for (rotors, offsets,
+            couplings) goes into elements <didim>, which other programs pass over and `load_robot`
+            reads.
         overwrite
             Whether an existing file may be written over.
         name
             Of the robot; None: as it is.
         like
-            The URDF that the robot came from: its links, names, fixed frames and meshes are kept, and only inertias and
-            friction replaced. None: a new file with the moving links alone.
+            The URDF that the robot came from: its links, names, fixed frames and meshes are kept,
+            and only inertias and friction replaced. None: a new file with the moving links alone.
         """
         from didim.results.identified import to_robot
 

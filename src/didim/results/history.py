@@ -13,7 +13,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """Relative distance of the simulated motion to another one, by joint: ||q_s - q|| / ||q||, and the same of dq and ddq."""
+    """Relative distance of the simulated motion to another one, by joint: ||q_s - q|| / ||q||, and
+    the same of dq and ddq.
+    """
 
     q: Array
     """(n,)."""
@@ -45,7 +47,9 @@ class Iteration:
     stage: str = "DIDIM"
     """Which part of the method took the step: "DIDIM" or "exact"."""
     contraction: float | None = None
-    """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not looked at."""
+    """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not
+    looked at.
+    """
     drag: float | None = None
     """Largest Fv / (kv g) of a joint: friction against loop gain."""
 
@@ -62,7 +66,9 @@ def steps_told(history: Sequence[Iteration]) -> str:
     if list(steps) == ["DIDIM"]:
         return f"{steps['DIDIM']} iteration{'s'[: steps['DIDIM'] != 1]}"
     last = list(steps.values())[-1]
-    return f"{' and '.join(f'{count} {name}' for name, count in steps.items())} step{'s'[: last != 1]}"
+    return (
+        f"{' and '.join(f'{count} {name}' for name, count in steps.items())} step{'s'[: last != 1]}"
+    )
 
 
 def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:

@@ -1,4 +1,6 @@
-"""`Estimate.to_robot`: the identified parameters as a robot, in memory and as a .urdf or .toml file."""
+"""`Estimate.to_robot`: the identified parameters as a robot, in memory and as a .urdf or .toml
+file.
+"""
 
 from __future__ import annotations
 
@@ -40,30 +42,50 @@ def to_robot(
     name: str | None,
     like: str | PathLike[str] | None,
 ) -> Robot:
-    """The robot with identified values; written to `path` where one is given, in the image of the URDF `like`."""
+    """The robot with identified values; written to `path` where one is given, in the image of the
+    URDF `like`.
+    """
     file = None
-    if like is not None and (path is None or Path(path).suffix.lower() != ".urdf" or Path(like).suffix.lower() != ".urdf"):
-        raise InputError("like is a URDF file that a written URDF is to resemble; give a path that ends in .urdf as well.")
+    if like is not None and (
+        path is None or Path(path).suffix.lower() != ".urdf" or Path(like).suffix.lower() != ".urdf"
+    ):
+        raise InputError(
+            "like is a URDF file that a written URDF is to resemble; give a path that ends in "
+            ".urdf as well."
+        )
     if path is not None:
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
             raise InputError(f"{file}: a robot is written as .urdf or .toml.")
     if not np.isfinite(estimate.parameters).all():
-        raise InputError(f"The estimate holds no finite parameters (status {estimate.status!r}); there is no robot to write.")
+        raise InputError(
+            f"The estimate holds no finite parameters (status {estimate.status!r}); there is no "
+            "robot to write."
+        )
     standard = closest_standard(estimate.model, estimate.parameters, estimate.standard)
     if standard.doubts:
         warnings.warn(
-            f"The identified robot is not physically consistent: {'; '.join(standard.doubts)}. It reproduces the identified "
-            "torques, but simulate with care; DIDIM(refine=True) stays within what a machine can have.",
+            f"The identified robot is not physically consistent: {'; '.join(standard.doubts)}. It "
+            "reproduces the identified "
+            "torques, but simulate with care; DIDIM(refine=True) stays within what a machine can "
+            "have.",
             InconsistentRobotWarning,
             stacklevel=3,
         )
     robot = robot_with(estimate.model.full, standard.values, name)
-    source = robot.reference.partition(_GEOMETRY)[2] if robot.reference.startswith(_SOURCE) else robot.reference
+    source = (
+        robot.reference.partition(_GEOMETRY)[2]
+        if robot.reference.startswith(_SOURCE)
+        else robot.reference
+    )
     described = f"{_GEOMETRY}{source}" if source else ""
     robot = replace(robot, reference=f"{_SOURCE} {estimate.method} ({estimate.status}){described}")
     if file is not None:
-        text = _WRITERS[file.suffix.lower()](robot) if like is None else updated_urdf(robot, _readable(like))
+        text = (
+            _WRITERS[file.suffix.lower()](robot)
+            if like is None
+            else updated_urdf(robot, _readable(like))
+        )
         write({Path(file): text.encode()}, overwrite)
     return robot
 
@@ -75,28 +97,45 @@ def _readable(path: str | PathLike[str]) -> Path:
 
 
 def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) -> Robot:
-    """The model's robot with phi (p,) for its nominal values, and with the effects that the model has."""
+    """The model's robot with phi (p,) for its nominal values, and with the effects that the model
+    has.
+    """
     values = {key: float(value) for key, value in zip(model.parameter_names, phi, strict=True)}
     robot = model.robot
     return replace(
         robot,
         name=robot.name if name is None else name,
         joints=tuple(_joint(joint, j, values) for j, joint in enumerate(robot.joints)),
-        couplings=tuple(found for each in robot.couplings if (found := _coupling(each, values)) is not None),
+        couplings=tuple(
+            found for each in robot.couplings if (found := _coupling(each, values)) is not None
+        ),
     )
 
 
 def _joint(joint: Joint, j: int, values: Mapping[str, float]) -> Joint:
-    effects = frozenset(effect for effect, stems in STEMS.items() if all(f"{stem}{j + 1}" in values for stem in stems))
+    effects = frozenset(
+        effect
+        for effect, stems in STEMS.items()
+        if all(f"{stem}{j + 1}" in values for stem in stems)
+    )
     return replace(
         joint,
         effects=effects,
         link=np.array([values[f"{stem}{j + 1}"] for stem in LINK]),
-        nominal={stem: values[f"{stem}{j + 1}"] for effect in STEMS if effect in effects for stem in STEMS[effect]},
+        nominal={
+            stem: values[f"{stem}{j + 1}"]
+            for effect in STEMS
+            if effect in effects
+            for stem in STEMS[effect]
+        },
     )
 
 
 def _coupling(coupling: Coupling, values: Mapping[str, float]) -> Coupling | None:
     """The coupling with its values; None where the model leaves it out."""
-    nominal = {stem: values[key] for stem in COUPLING_STEMS.values() if (key := f"{stem}{coupling.name}") in values}
+    nominal = {
+        stem: values[key]
+        for stem in COUPLING_STEMS.values()
+        if (key := f"{stem}{coupling.name}") in values
+    }
     return replace(coupling, nominal=nominal) if nominal else None

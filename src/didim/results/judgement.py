@@ -1,7 +1,7 @@
 """Whether a model may be used, and for what: the answer that a report begins with.
 
-Four uses are judged one by one, since a model can be good for one and bad for another. Everything is computed from the estimate
-itself, so that a saved one is judged alike.
+Four uses are judged one by one, since a model can be good for one and bad for another. Everything
+is computed from the estimate itself, so that a saved one is judged alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from didim.control.tuning import joint_ranges, largest_inertias
-from didim.results.words import joint_label, share
+from didim.results.formatting import joint_label, share
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
@@ -52,9 +52,15 @@ STRANGE = 100.0
 """Times the described inertia beyond which units are doubted."""
 
 COLOURED = 1.5
-"""Times wider that the colour of the residuals makes the intervals (median), beyond which errors of the model show."""
+"""Times wider that the colour of the residuals makes the intervals (median), beyond which errors of
+the model show.
+"""
 
-_SENTENCES = {"yes": "This model may be used.", "care": "This model may be used with care.", "no": "Do not use this model."}
+_SENTENCES = {
+    "yes": "This model may be used.",
+    "care": "This model may be used with care.",
+    "no": "Do not use this model.",
+}
 _RANK = {"yes": 0, "care": 1, "no": 2}
 
 
@@ -88,7 +94,9 @@ class Judgement:
 
     @property
     def level(self) -> str:
-        """Of the whole model: "no" where a recorded torque is not explained, "yes" where all but single values hold."""
+        """Of the whole model: "no" where a recorded torque is not explained, "yes" where all but
+        single values hold.
+        """
         if "no" in (self.recorded.level, self.other.level):
             return "no"
         return "yes" if {each.level for each in self.uses[:3]} == {"yes"} else "care"
@@ -103,14 +111,22 @@ class Judgement:
         """What keeps it from a plain yes; empty where nothing does."""
         if self.level == "yes":
             return ""
-        doubts = [self.recorded] if self.recorded.level == "no" else [each for each in self.uses[:3] if each.level != "yes"]
+        doubts = (
+            [self.recorded]
+            if self.recorded.level == "no"
+            else [each for each in self.uses[:3] if each.level != "yes"]
+        )
         return "; ".join(f"{each.name}: {each.why}" for each in doubts)
 
 
 def judge(estimate: Estimate) -> Judgement:
     """What the model of an estimate may be used for."""
     recorded = Use("torque of motions like the recorded ones", *_recorded(estimate))
-    uses = ("torque of other motions", _other), ("simulation and model-based control", _simulation), ("single values", _values)
+    uses = (
+        ("torque of other motions", _other),
+        ("simulation and model-based control", _simulation),
+        ("single values", _values),
+    )
     if recorded.level == "no":
         return Judgement(recorded, *(Use(name, "no", "see the first line") for name, _ in uses))
     return Judgement(recorded, *(Use(name, *judged(estimate)) for name, judged in uses))
@@ -123,11 +139,19 @@ def _recorded(estimate: Estimate) -> tuple[str, str]:
         return "no", "there are no finite values"
     J = largest_inertias(estimate.model, estimate.parameters)
     if np.any(J <= 0):
-        return "no", f"the inertia of {joint_label(estimate.model, int(J.argmin()))} is not positive, which no machine has"
+        return (
+            "no",
+            f"the inertia of {joint_label(estimate.model, int(J.argmin()))} is not positive, which "
+            "no machine has",
+        )
     if (bad := _infeasible_poses(estimate)) > _POSES // 2:
         return "no", f"{_INDEFINITE.format(bad, _POSES)}, which no machine has"
     if estimate.output == "position":
-        return "care", f"fitted to positions, of which {share(estimate.residual)} is left; torques were not compared"
+        return (
+            "care",
+            f"fitted to positions, of which {share(estimate.residual)} is left; torques were not "
+            "compared",
+        )
     left = "after filtering, the fit leaves {} of the recorded torque"
     level, why = _explained(estimate, estimate.residual, estimate.residual_by_joint, left)
     if level == "yes" and (told := _strange(estimate, J)):
@@ -136,7 +160,9 @@ def _recorded(estimate: Estimate) -> tuple[str, str]:
 
 
 def _strange(estimate: Estimate, J: Array) -> str:
-    """What is said where an inertia is far from the described one; empty where it is not, or nothing is described."""
+    """What is said where an inertia is far from the described one; empty where it is not, or
+    nothing is described.
+    """
     nominal = estimate.model.nominal
     if not np.all(np.isfinite(nominal)):
         return ""
@@ -147,7 +173,8 @@ def _strange(estimate: Estimate, J: Array) -> str:
     if 1 / STRANGE < ratio[j] < STRANGE:
         return ""
     return (
-        f"the inertia of {joint_label(estimate.model, j)} is {ratio[j]:.2g} times the described one: are units and gears right?"
+        f"the inertia of {joint_label(estimate.model, j)} is {ratio[j]:.2g} times the described "
+        "one: are units and gears right?"
     )
 
 
@@ -156,7 +183,11 @@ def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str)
     if not (np.isfinite(total) and np.all(np.isfinite(by_joint))):
         return "no", "what is left of the torque is not known"
     j = int(np.argmax(by_joint))
-    worst = f"; of the worst joint, {joint_label(estimate.model, j)}, {share(by_joint[j])}" if by_joint.size > 1 else ""
+    worst = (
+        f"; of the worst joint, {joint_label(estimate.model, j)}, {share(by_joint[j])}"
+        if by_joint.size > 1
+        else ""
+    )
     why = sentence.format(share(total)) + worst
     if total > SUSPECT:
         return "no", f"{why}: too much"
@@ -171,7 +202,9 @@ def _other(estimate: Estimate) -> tuple[str, str]:
     seen = {each.get("sha256") for each in estimate.provenance.get("data", [])}
     hashes = [each.get("sha256") for each in estimate.provenance.get("held_out", [])]
     known = len(hashes) == len(estimate.validation)
-    fresh = [each for k, each in enumerate(estimate.validation) if not (known and hashes[k] in seen)]
+    fresh = [
+        each for k, each in enumerate(estimate.validation) if not (known and hashes[k] in seen)
+    ]
     if not fresh:
         return "care", "not tried: the only held-out record is the one that was fitted to"
     found = [_tried(estimate, each) for each in fresh]
@@ -182,15 +215,24 @@ def _tried(estimate: Estimate, tried: Validation) -> tuple[str, str]:
     """Judge one held-out record."""
     if tried.message:
         return "no", f"record {tried.experiment!r} cannot be predicted"
-    left = f"after filtering, {{}} is left of the torque of a record that the fit did not see ({tried.experiment or 'unnamed'})"
+    left = (
+        f"after filtering, {{}} is left of the torque of a record that the fit did not see "
+        f"({tried.experiment or 'unnamed'})"
+    )
     level, why = _explained(estimate, tried.residual, tried.residual_by_joint, left)
-    if level == "yes" and (ratio := worsening(estimate, tried)) > WORSE and tried.residual > GOOD / WORSE:
+    if (
+        level == "yes"
+        and (ratio := worsening(estimate, tried)) > WORSE
+        and tried.residual > GOOD / WORSE
+    ):
         return "care", f"{why}: {ratio:.2g} times the fit"
     return level, why
 
 
 def worsening(estimate: Estimate, tried: Validation) -> float:
-    """How many times worse than the fit another record is predicted; 1 where the fit says nothing of torques."""
+    """How many times worse than the fit another record is predicted; 1 where the fit says nothing
+    of torques.
+    """
     if estimate.output == "position" or tried.message:
         return 1.0
     return tried.residual / max(estimate.residual, NEGLIGIBLE)
@@ -200,7 +242,11 @@ def _infeasible_poses(estimate: Estimate) -> int:
     """In how many poses of the joint range the inertia matrix is not positive definite."""
     lower, upper = joint_ranges(estimate.model)
     poses = lower + (upper - lower) * qmc.Halton(lower.size, scramble=False).random(_POSES)
-    return int(np.sum(np.linalg.eigvalsh(estimate.model.inertia_matrix(poses, estimate.parameters))[:, 0] <= 0))
+    return int(
+        np.sum(
+            np.linalg.eigvalsh(estimate.model.inertia_matrix(poses, estimate.parameters))[:, 0] <= 0
+        )
+    )
 
 
 def _simulation(estimate: Estimate) -> tuple[str, str]:
@@ -209,7 +255,10 @@ def _simulation(estimate: Estimate) -> tuple[str, str]:
     negative = negative_friction(estimate)
     if negative:
         return "care", f"negative friction would drive the joints: {_listed(negative)}"
-    return "yes", "inertia matrix positive definite over the joint range, no friction clearly negative"
+    return (
+        "yes",
+        "inertia matrix positive definite over the joint range, no friction clearly negative",
+    )
 
 
 def negative_friction(estimate: Estimate) -> list[str]:
@@ -217,13 +266,17 @@ def negative_friction(estimate: Estimate) -> list[str]:
     frictional = dict(zip(estimate.model.parameter_names, estimate.model.frictional, strict=True))
     return [
         name
-        for name, value, sigma in zip(estimate.names, estimate.values, estimate.corrected_sigma, strict=True)
+        for name, value, sigma in zip(
+            estimate.names, estimate.values, estimate.corrected_sigma, strict=True
+        )
         if frictional[name] and value < -3 * sigma
     ]
 
 
 def weak_parameters(estimate: Estimate) -> list[str]:
-    """Parameters that are not significant: relative sigma (19) above 30 %, or zero within the 95 % interval."""
+    """Parameters that are not significant: relative sigma (19) above 30 %, or zero within the 95 %
+    interval.
+    """
     low, high = estimate.interval(0.95).T
     with np.errstate(invalid="ignore"):
         weak = (estimate.relative_sigma > INSIGNIFICANT) | ((low <= 0) & (high >= 0))
@@ -231,16 +284,26 @@ def weak_parameters(estimate: Estimate) -> list[str]:
 
 
 def widening(estimate: Estimate) -> float:
-    """How many times wider the colour of the residuals makes the intervals, median over the parameters."""
+    """How many times wider the colour of the residuals makes the intervals, median over the
+    parameters.
+    """
     finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
-    return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite])) if finite.any() else 1.0
+    return (
+        float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite]))
+        if finite.any()
+        else 1.0
+    )
 
 
 def assumed_loop(estimate: Estimate) -> bool:
     """Whether the simulated loop was a guess, as its study says."""
     study = estimate.provenance.get("study")
     table = study.get("controller") if isinstance(study, dict) else None
-    return estimate.recipe.states == "simulated" and isinstance(table, dict) and bool(table.get("assumed"))
+    return (
+        estimate.recipe.states == "simulated"
+        and isinstance(table, dict)
+        and bool(table.get("assumed"))
+    )
 
 
 def _values(estimate: Estimate) -> tuple[str, str]:
@@ -249,9 +312,14 @@ def _values(estimate: Estimate) -> tuple[str, str]:
         return "no", "no parameter is significant"
     doubts = [f"{len(weak)} of {count} not significant: {_listed(weak)}"] if weak else []
     if estimate.scaled_condition > ILL_CONDITIONED:
-        doubts.append(f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly told apart")
+        doubts.append(
+            f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly told apart"
+        )
     if (ratio := widening(estimate)) > COLOURED:
-        doubts.append(f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may bias them")
+        doubts.append(
+            f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may "
+            "bias them"
+        )
     if assumed_loop(estimate):
         doubts.append("the control loop was assumed")
     if doubts:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
-from didim.results.words import joint_label
+from didim.results.formatting import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
@@ -50,8 +50,12 @@ class Recipe:
     """s by which the reference reaches the controller late, where that was estimated."""
 
     def edge(self, t: Array) -> int:
-        """Samples at both ends of a record with the times t that filtering and differentiating its positions spoils."""
-        return 2 * max(1, reach(1.0 / period_of(t), self.cutoff)) if self.states == "measured" else 0
+        """Samples at both ends of a record with the times t that filtering and differentiating its
+        positions spoils.
+        """
+        return (
+            2 * max(1, reach(1.0 / period_of(t), self.cutoff)) if self.states == "measured" else 0
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,8 @@ class Validation:
             return f"{self.experiment or 'experiment'}: not predicted. {self.message}"
         joints = ", ".join(f"{100 * share:.3g}" for share in self.residual_by_joint)
         return (
-            f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint {joints} %), {self.rows} rows"
+            f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint "
+            f"{joints} %), {self.rows} rows"
         )
 
 
@@ -87,20 +92,31 @@ def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
 
 
 def validated(estimate: Estimate, experiment: Experiment) -> Validation:
-    """The residual of the estimate on another record, which is filtered and decimated as those of the fit.
+    """The residual of the estimate on another record, which is filtered and decimated as those of
+    the fit.
 
     Edges that differentiating spoils are cut, also where the fit was told to keep its own.
     """
     rows = compared_rows(estimate, experiment)
     if not rows.used.any():
         nothing = np.full(rows.y.shape[1], np.inf)
-        return Validation(experiment.name, np.inf, nothing, 0, "No row is left: every joint is slower than rest_velocity.")
-    total, by_joint = relative_norms(np.where(rows.used, rows.y - rows.found, 0.0), np.where(rows.used, rows.y, 0.0))
+        return Validation(
+            experiment.name,
+            np.inf,
+            nothing,
+            0,
+            "No row is left: every joint is slower than rest_velocity.",
+        )
+    total, by_joint = relative_norms(
+        np.where(rows.used, rows.y - rows.found, 0.0), np.where(rows.used, rows.y, 0.0)
+    )
     return Validation(experiment.name, total, by_joint, int(rows.used.sum()))
 
 
 def tried(estimate: Estimate, experiment: Experiment) -> Validation:
-    """`validated`; that a record cannot be predicted is a result too, and does not undo the estimate."""
+    """`validated`; that a record cannot be predicted is a result too, and does not undo the
+    estimate.
+    """
     try:
         return validated(estimate, experiment)
     except InfeasibleError as problem:
@@ -139,33 +155,54 @@ def compared_rows(estimate: Estimate, experiment: Experiment) -> ComparedRows:
 
 def _at(t: Array, even: Array, found: Array) -> Array:
     """Signals (M, n) on a regular clock, at the times t of a record."""
-    return found if t is even or np.array_equal(t, even) else np.column_stack([np.interp(t, even, each) for each in found.T])
+    return (
+        found
+        if t is even or np.array_equal(t, even)
+        else np.column_stack([np.interp(t, even, each) for each in found.T])
+    )
 
 
 def relative_norms(error: Array, y: Array) -> tuple[float, Array]:
     """||error|| / ||y|| over all and by column, for (K, n) arrays; 0 where y is zero."""
     size, left = np.linalg.norm(y, axis=0), np.linalg.norm(error, axis=0)
     total = float(np.linalg.norm(size))
-    return float(np.linalg.norm(left) / total) if total > 0 else 0.0, left / np.where(size > 0, size, 1.0)
+    return float(np.linalg.norm(left) / total) if total > 0 else 0.0, left / np.where(
+        size > 0, size, 1.0
+    )
 
 
 def simulated(
-    model: TorqueModel, parameters: Array, controller: Controller | None, experiment: Experiment, recipe: Recipe
+    model: TorqueModel,
+    parameters: Array,
+    controller: Controller | None,
+    experiment: Experiment,
+    recipe: Recipe,
 ) -> Motion:
     """The closed loop of an experiment at its times."""
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
     course = experiment.reference(recipe.interpolation).delayed(recipe.delay)
-    return simulate(model, parameters, controller, t=experiment.t, q_ref=course, initial=recipe.start, check=False)
+    return simulate(
+        model,
+        parameters,
+        controller,
+        t=experiment.t,
+        q_ref=course,
+        initial=recipe.start,
+        check=False,
+    )
 
 
 def check_joints(model: TorqueModel, experiment: Experiment) -> None:
     """Refuse what is no experiment, or one of another robot."""
     if not isinstance(experiment, Experiment):
-        raise InputError(f"experiment must be a didim.Experiment, found {type(experiment).__name__}.")
+        raise InputError(
+            f"experiment must be a didim.Experiment, found {type(experiment).__name__}."
+        )
     if experiment.n != model.robot.n:
         raise InputError(
-            f"Experiment {experiment.name!r} has {experiment.n} joints, robot {model.robot.name!r} has {model.robot.n}."
+            f"Experiment {experiment.name!r} has {experiment.n} joints, robot {model.robot.name!r} "
+            f"has {model.robot.n}."
         )
 
 
@@ -175,7 +212,8 @@ def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
     if silent.size:
         j = int(silent[0])
         raise InputError(
-            f"Experiment {experiment.name!r}: the torque of {joint_label(model, j)} is zero throughout. "
+            f"Experiment {experiment.name!r}: the torque of {joint_label(model, j)} is zero "
+            "throughout. "
             "Was it recorded, and is it in the right column?"
         )
 
@@ -187,7 +225,9 @@ def _predict(estimate: Estimate, experiment: Experiment) -> tuple[Array, Array]:
     if recipe.states == "simulated":
         motion = simulated(model, estimate.parameters, estimate.controller, experiment, recipe)
         if not motion.completed:
-            raise InfeasibleError(f"The identified model cannot be simulated on {experiment.name!r}: {motion.message}")
+            raise InfeasibleError(
+                f"The identified model cannot be simulated on {experiment.name!r}: {motion.message}"
+            )
         return motion.tau, motion.dq
     states: States = (
         measured_states(experiment, recipe.cutoff, recipe.order)

@@ -27,7 +27,10 @@ def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str,
 
 def hashed(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
     """Name, size and hash of each record."""
-    return [{"name": each.name, "samples": int(np.size(each.t)), "sha256": data_hash(each)} for each in experiments]
+    return [
+        {"name": each.name, "samples": int(np.size(each.t)), "sha256": data_hash(each)}
+        for each in experiments
+    ]
 
 
 def data_hash(experiment: Experiment) -> str:
@@ -37,12 +40,18 @@ def data_hash(experiment: Experiment) -> str:
     if isinstance(reference, Course):
         reference = reference.sample(np.asarray(experiment.t))[0]
     for signal in (experiment.t, experiment.tau, experiment.q, experiment.dq, reference):
-        digest.update(b"-" if signal is None else np.ascontiguousarray(np.asarray(signal, dtype="<f8")).tobytes())
+        digest.update(
+            b"-"
+            if signal is None
+            else np.ascontiguousarray(np.asarray(signal, dtype="<f8")).tobytes()
+        )
     return digest.hexdigest()
 
 
 def described(value: Any) -> Any:
-    """A setting as JSON can hold it: numbers, lists and texts; objects by their fields or their own description."""
+    """A setting as JSON can hold it: numbers, lists and texts; objects by their fields or their own
+    description.
+    """
     if isinstance(value, np.ndarray | np.generic):
         return described(value.tolist())
     if isinstance(value, list | tuple):

@@ -1,8 +1,10 @@
-"""From base parameters back to standard ones: those that reproduce beta, can be a machine's, and are closest to the nominal.
+"""From base parameters back to standard ones: those that reproduce beta, can be a machine's, and
+are closest to the nominal.
 
-Many standard vectors phi have matrix @ phi = beta (4)-(6). Among those whose links can exist, the one of least barrier around
-the nominal values is taken, the log-determinant divergence of the links' pseudo-inertias, which does not depend on axes or
-units. Where none can exist, the nearest one in relative terms is.
+Many standard vectors phi have matrix @ phi = beta (4)-(6). Among those whose links can exist, the
+one of least barrier around the nominal values is taken, the log-determinant divergence of the
+links' pseudo-inertias, which does not depend on axes or units. Where none can exist, the nearest
+one in relative terms is.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Standard:
 
 
 def closest_standard(model: BaseModel, beta: Array, known: Array | None = None) -> Standard:
-    """The standard parameters (p,) of base parameters beta (b,) closest to the nominal ones, or to `known` where these lack."""
+    """The standard parameters (p,) of base parameters beta (b,) closest to the nominal ones, or to
+    `known` where these lack.
+    """
     free = linalg.null_space(model.matrix)
     settled = np.linalg.norm(free, axis=1) < 1e-9
     own: Array = np.asarray(np.linalg.lstsq(model.matrix, beta, rcond=None)[0], dtype=np.float64)
@@ -45,7 +49,9 @@ def closest_standard(model: BaseModel, beta: Array, known: Array | None = None) 
 
 
 def _centre(model: BaseModel, known: Array | None) -> Array:
-    """(p,) what to stay close to: the nominal values, `known` where they lack, or a generic link."""
+    """(p,) what to stay close to: the nominal values, `known` where they lack, or a generic
+    link.
+    """
     centre = model.full.nominal
     for columns in model.layout.link:
         if np.isnan(centre[columns]).any() or not is_body(centre[columns]):
@@ -54,7 +60,9 @@ def _centre(model: BaseModel, known: Array | None) -> Array:
 
 
 def _ball(link: Array) -> Array:
-    """(10,) a body of the described mass and centre, generic where they are unknown or zero, with some inertia."""
+    """(10,) a body of the described mass and centre, generic where they are unknown or zero, with
+    some inertia.
+    """
     mass = link[9] if link[9] > 0 else MASS
     centre = link[6:9] / mass if np.isfinite(link[6:]).all() else np.zeros(3)
     return about_origin(mass, centre, mass * GYRATION**2 * np.eye(3))
@@ -71,7 +79,9 @@ def _sizes(model: BaseModel, centre: Array) -> Array:
     return np.maximum(sizes, 1e-6 * max(1.0, float(sizes.max())))
 
 
-def _nearest(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array) -> Array:
+def _nearest(
+    model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array
+) -> Array:
     """The nearest vector in relative terms, without negative masses where these are not settled."""
     sizes = np.where(settled, 0.0, _sizes(model, centre))
     mass = model.layout.link[:, 9]
@@ -84,16 +94,24 @@ def _nearest(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.b
     return found
 
 
-def _onto(matrix: Array, beta: Array, start: Array, sizes: Array, settled: NDArray[np.bool_], own: Array) -> Array:
+def _onto(
+    matrix: Array, beta: Array, start: Array, sizes: Array, settled: NDArray[np.bool_], own: Array
+) -> Array:
     """The vector nearest to `start`, in units of `sizes`, with matrix @ vector = beta exactly."""
     begin = np.where(settled, own, start)
     step = sizes * np.linalg.lstsq(matrix * sizes, beta - matrix @ begin, rcond=None)[0]
     found = begin + step
-    return np.asarray(found + sizes * np.linalg.lstsq(matrix * sizes, beta - matrix @ found, rcond=None)[0])
+    return np.asarray(
+        found + sizes * np.linalg.lstsq(matrix * sizes, beta - matrix @ found, rcond=None)[0]
+    )
 
 
-def _inside(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array) -> Array | None:
-    """The closest vector whose links can exist, or None. Values that are settled are judged apart, whatever their sign."""
+def _inside(
+    model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bool_], own: Array
+) -> Array | None:
+    """The closest vector whose links can exist, or None. Values that are settled are judged apart,
+    whatever their sign.
+    """
     start = centre.copy()
     positive = positive_parameters(model.full)
     held = settled.copy()
@@ -103,7 +121,10 @@ def _inside(model: BaseModel, beta: Array, centre: Array, settled: NDArray[np.bo
     round_links = start.copy()
     for columns in model.layout.link:
         round_links[columns] = _ball(start[columns])
-    around, middle = (Consistent(model.full, each, np.maximum(np.abs(start), 1.0)) for each in (start, round_links))
+    around, middle = (
+        Consistent(model.full, each, np.maximum(np.abs(start), 1.0))
+        for each in (start, round_links)
+    )
     fixed = np.where(settled, own, centre)
     shifted = beta + model.matrix[:, held] @ (start - fixed)[held]
     found = least_barrier(around, middle, model.matrix, shifted, ~held)
@@ -118,5 +139,7 @@ def _doubts(model: BaseModel, values: Array) -> list[str]:
         if not is_consistent(values[columns])
     ]
     names = model.full.parameter_names
-    below = [f"{names[k]} = {values[k]:.3g}" for k in positive_parameters(model.full) if values[k] < 0]
+    below = [
+        f"{names[k]} = {values[k]:.3g}" for k in positive_parameters(model.full) if values[k] < 0
+    ]
     return doubts + ([f"negative: {cut(', '.join(below), 160)}"] if below else [])

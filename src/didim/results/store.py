@@ -1,4 +1,6 @@
-"""Saving and loading: x.json for people and programs, x.npz for the arrays. No pickle, no nan, nothing lost silently."""
+"""Saving and loading: x.json for people and programs, x.npz for the arrays. No pickle, no nan,
+nothing lost silently.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
 from didim.output import free, write
 from didim.results.estimate import Estimate
-from didim.results.plain import (
+from didim.results.prediction import Recipe, Validation
+from didim.results.serialisation import (
     controller_of,
     finite,
     history_arrays,
@@ -26,18 +29,28 @@ from didim.results.plain import (
     plain_history,
     plain_model,
 )
-from didim.results.prediction import Recipe, Validation
 from didim.signals.rows import Selection
 
 FORMAT = 1
 """Raised when older files can no longer be read as they are."""
 
 _ARRAYS = ("values", "covariance", "corrected_covariance", "residual_by_joint")
-_SCALARS = ("residual", "rows", "freedom", "condition", "scaled_condition", "iterations", "status", "message")
+_SCALARS = (
+    "residual",
+    "rows",
+    "freedom",
+    "condition",
+    "scaled_condition",
+    "iterations",
+    "status",
+    "message",
+)
 
 
 def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False) -> Path:
-    """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the first."""
+    """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the
+    first.
+    """
     file = _named(path)
     other = file.with_suffix(".npz")
     for each in (file, other):
@@ -47,7 +60,9 @@ def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False)
         arrays["standard"] = estimate.standard
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
-    text = json.dumps(_plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False)
+    text = json.dumps(
+        _plain(estimate, hashlib.sha256(packed.getvalue()).hexdigest()), indent=1, allow_nan=False
+    )
     write({other: packed.getvalue(), file: text.encode()}, overwrite)
     return file
 
@@ -68,16 +83,29 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
         raise InputError(f"{file.name}: is no JSON file: {str(problem).splitlines()[0]}.") from None
     if data["didim_estimate"] != FORMAT:
         raise InputError(
-            f"{file.name}: was written in format {data['didim_estimate']}, this version reads {FORMAT}; update didim."
+            f"{file.name}: was written in format {data['didim_estimate']}, this version reads "
+            f"{FORMAT}; update didim."
         )
     if hashlib.sha256(packed).hexdigest() != data.get("npz_sha256"):
-        raise InputError(f"{file.with_suffix('.npz').name}: does not belong to {file.name}, or was changed.")
+        raise InputError(
+            f"{file.with_suffix('.npz').name}: does not belong to {file.name}, or was changed."
+        )
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
         return _estimate_of(data, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError, zipfile.BadZipFile) as problem:
-        raise InputError(f"{file.name}: is damaged: {type(problem).__name__} {shortened(str(problem))}.") from None
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        IndexError,
+        zipfile.BadZipFile,
+    ) as problem:
+        raise InputError(
+            f"{file.name}: is damaged: {type(problem).__name__} {shortened(str(problem))}."
+        ) from None
 
 
 def _named(path: str | PathLike[str]) -> Path:
@@ -85,7 +113,9 @@ def _named(path: str | PathLike[str]) -> Path:
         raise InputError(f"An estimate is saved under a path, found {shortened(path)}.")
     file = Path(path)
     if file.suffix.lower() != ".json":
-        raise InputError(f"{file}: a saved estimate ends in .json (an .npz with its arrays lies beside it).")
+        raise InputError(
+            f"{file}: a saved estimate ends in .json (an .npz with its arrays lies beside it)."
+        )
     return file
 
 
@@ -121,7 +151,9 @@ def _plain(estimate: Estimate, digest: str) -> dict[str, Any]:
             "decimate": selection.decimate,
             "trim": list(selection.trim),
             "ends": selection.ends,
-            "rest_velocity": None if selection.rest_velocity is None else np.asarray(selection.rest_velocity).tolist(),
+            "rest_velocity": None
+            if selection.rest_velocity is None
+            else np.asarray(selection.rest_velocity).tolist(),
         },
         "validation": [
             {
@@ -144,13 +176,24 @@ def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
     """Refuse scalars, names and arrays that cannot be an estimate's."""
     numbers = ("residual", "rows", "freedom", "condition", "scaled_condition", "iterations")
     names, b = data["names"], np.size(rest["values"])
-    if not all((isinstance(rest[name], int | float) and abs(rest[name]) < 1e300) or rest[name] == np.inf for name in numbers):
+    if not all(
+        (isinstance(rest[name], int | float) and abs(rest[name]) < 1e300) or rest[name] == np.inf
+        for name in numbers
+    ):
         raise ValueError("a figure is no number")
-    if not (isinstance(names, list) and all(isinstance(name, str) for name in names) and len(names) == b):
+    if not (
+        isinstance(names, list) and all(isinstance(name, str) for name in names) and len(names) == b
+    ):
         raise ValueError("names and values differ")
     origin = data["provenance"]
-    lists = [origin.get(key, []) for key in ("data", "held_out", "files")] if isinstance(origin, dict) else [None]
-    if not all(isinstance(each, list) and all(isinstance(entry, dict) for entry in each) for each in lists):
+    lists = (
+        [origin.get(key, []) for key in ("data", "held_out", "files")]
+        if isinstance(origin, dict)
+        else [None]
+    )
+    if not all(
+        isinstance(each, list) and all(isinstance(entry, dict) for entry in each) for each in lists
+    ):
         raise ValueError("the provenance is no table")
     if not (isinstance(rest["status"], str) and isinstance(rest["message"], str)):
         raise ValueError("status and message must be texts")
@@ -160,7 +203,10 @@ def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
 
 def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     recipe = dict(data["recipe"])
-    kept = {name: recipe.pop(name) for name in ("decimation", "decimate", "trim", "rest_velocity", "ends")}
+    kept = {
+        name: recipe.pop(name)
+        for name in ("decimation", "decimate", "trim", "rest_velocity", "ends")
+    }
     start = recipe.pop("start")
     model = model_of(data["model"])
     if not isinstance(model, BaseModel):
@@ -173,10 +219,17 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         method=data["method"],
         output=data.get("output", "torque"),
         names=tuple(data["names"]),
-        recipe=Recipe(selection=Selection(**kept), start=tuple(start) if isinstance(start, list) else start, **recipe),
+        recipe=Recipe(
+            selection=Selection(**kept),
+            start=tuple(start) if isinstance(start, list) else start,
+            **recipe,
+        ),
         history=history_of(data["history"], arrays),
         controller=controller_of(data["controller"]),
-        gains={name: (pair[0], np.inf if pair[1] is None else pair[1]) for name, pair in data["gains"].items()},
+        gains={
+            name: (pair[0], np.inf if pair[1] is None else pair[1])
+            for name, pair in data["gains"].items()
+        },
         eliminated=tuple(data["eliminated"]),
         notes=tuple(data["notes"]),
         validation=tuple(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from didim.errors import InputError
+from didim.results.formatting import number, percent
 from didim.results.history import steps_by_stage, steps_told
 from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters, widening
-from didim.results.words import number, percent
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
@@ -34,13 +34,17 @@ def summary(estimate: Estimate) -> str:
     for i, name in enumerate(estimate.names):
         sigma, share = estimate.sigma[i], estimate.relative_sigma[i]
         lines.append(
-            f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} {percent(share):>8}   "
+            f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} "
+            f"{percent(share):>8}   "
             f"[{number(low[i])}, {number(high[i])}]"
         )
     for name, (value, sigma) in estimate.gains.items():
         share = 100.0 * sigma / abs(value) if value else np.inf
         kind = "of the loop, s" if name == "delay" else "of the loop"
-        lines.append(f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   {kind}")
+        lines.append(
+            f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   "
+            f"{kind}"
+        )
     joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
     lines += [
         "",
@@ -51,7 +55,11 @@ def summary(estimate: Estimate) -> str:
     ]
     lines += [f"validation, {validation}" for validation in estimate.validation]
     judged = judge(estimate)
-    lines += ["", judged.sentence, *(f"  {use.level:<5} {use.name}: {use.why}" for use in judged.uses)]
+    lines += [
+        "",
+        judged.sentence,
+        *(f"  {use.level:<5} {use.name}: {use.why}" for use in judged.uses),
+    ]
     notes = all_notes(estimate)
     if notes:
         lines += ["", "Notes", *(f"[{k}] {note}" for k, note in enumerate(notes, 1))]
@@ -79,14 +87,23 @@ def _trust(estimate: Estimate) -> list[str]:
     judged = (
         "its steps shrink fast"
         if rho < SHRINKS
-        else ("its steps shrink slowly, and it may not arrive from afar; refine=True does" if rho < 1 else "it cannot arrive")
+        else (
+            "its steps shrink slowly, and it may not arrive from afar; refine=True does"
+            if rho < 1
+            else "it cannot arrive"
+        )
     )
     friction = "" if drag is None else f", largest Fv/kv {drag:.2g}"
-    return [f"Contraction of DIDIM here, the spectral radius of I - W+ J: {rho:.2g}{friction}: {judged}."]
+    return [
+        f"Contraction of DIDIM here, the spectral radius of I - W+ J: {rho:.2g}{friction}: "
+        f"{judged}."
+    ]
 
 
 def all_notes(estimate: Estimate) -> list[str]:
-    """What a reader should know before using the numbers: doubts first, the ways of the solver last."""
+    """What a reader should know before using the numbers: doubts first, the ways of the solver
+    last.
+    """
     notes = []
     if estimate.status != "converged":
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status!r}.")
@@ -96,13 +113,15 @@ def all_notes(estimate: Estimate) -> list[str]:
         notes.append(f"Not significant ({told}): {', '.join(weak)}.")
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
-            f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some parameters are hardly told "
+            f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some "
+            "parameters are hardly told "
             "apart; a richer trajectory or fewer (essential) parameters would help."
         )
     ratio = widening(estimate)
     if abs(ratio - 1) > 0.05:
         notes.append(
-            f"Residuals are coloured: the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18), "
+            f"Residuals are coloured: the intervals are {ratio:.2f} times as wide (median) as the "
+            "printed sigma, (16)-(18), "
             "would make them."
         )
     return notes + _guards(estimate) + _trust(estimate)

@@ -1,4 +1,6 @@
-"""From the bodies that a file lists to a `Robot`: fixed bodies are merged into what carries them."""
+"""From the bodies that a file lists to a `Robot`: fixed bodies are merged into what carries
+them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class _Seat:
-    """Where a body ended: x in the frame of moving joint `index` = rotation @ x in the body's own axes + translation."""
+    """Where a body ended: x in the frame of moving joint `index` = rotation @ x in the body's own
+    axes + translation.
+    """
 
     index: int
     rotation: Array
@@ -52,11 +56,14 @@ def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
     for body in bodies:
         if body.parent not in seats:
             raise InputError(
-                f"{where}: the parent {body.parent!r} of joint {body.name!r} is not listed before it; "
+                f"{where}: the parent {body.parent!r} of joint {body.name!r} is not listed before "
+                "it; "
                 "a robot is a tree without loops, and parents come first."
             )
         if body.name in seats:
-            raise InputError(f"{where}: two joints are called {body.name!r}; give each its own name.")
+            raise InputError(
+                f"{where}: two joints are called {body.name!r}; give each its own name."
+            )
         carrier = seats[body.parent]
         place = _Seat(
             carrier.index,
@@ -66,12 +73,18 @@ def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
         if body.kind == "fixed":
             seats[body.name] = place
             if place.index != BASE and body.link is not None:
-                links[place.index] = _sum(links[place.index], seen_from(body.link, place.rotation, place.translation))
+                links[place.index] = _sum(
+                    links[place.index], seen_from(body.link, place.rotation, place.translation)
+                )
         else:
             seats[body.name] = _Seat(len(moving), body.axes.T, np.zeros(3))
             moving.append((body, place))
-            links.append(None if body.link is None else seen_from(body.link, body.axes.T, np.zeros(3)))
-    return tuple(_joint(body, place, link) for (body, place), link in zip(moving, links, strict=True))
+            links.append(
+                None if body.link is None else seen_from(body.link, body.axes.T, np.zeros(3))
+            )
+    return tuple(
+        _joint(body, place, link) for (body, place), link in zip(moving, links, strict=True)
+    )
 
 
 def _sum(one: Array | None, other: Array) -> Array:

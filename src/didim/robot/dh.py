@@ -1,8 +1,10 @@
-"""Reader of robots written in TOML by modified Denavit-Hartenberg parameters (Khalil and Kleinfinger); docs/robot-files.md.
+"""Reader of robots written in TOML by modified Denavit-Hartenberg parameters (Khalil and
+Kleinfinger); docs/robot-files.md.
 
-Frame j in its parent's is  Rot(z, gamma) Trans(z, b) Rot(x, alpha) Trans(x, d) Rot(z, theta) Trans(z, r),
-with q added to theta (revolute) or to r (prismatic); gamma and b are zero except where a tree branches. A frame that follows
-no convention is given by its rotation (3, 3) and translation (3,) in the parent's.
+Frame j in its parent's is  Rot(z, gamma) Trans(z, b) Rot(x, alpha) Trans(x, d) Rot(z, theta)
+Trans(z, r), with q added to theta (revolute) or to r (prismatic); gamma and b are zero except where
+a tree branches. A frame that follows no convention is given by its rotation (3, 3) and translation
+(3,) in the parent's.
 """
 
 from __future__ import annotations
@@ -49,10 +51,18 @@ def read_dh(path: Path) -> Robot:
     return Robot(name, joints, gravity, couplings, drive, reference)
 
 
-def placement(gamma: float, b: float, alpha: float, d: float, theta: float, r: float) -> tuple[Array, Array]:
-    """Rotation (3, 3) and translation (3,) of modified Denavit-Hartenberg parameters; angles in rad, lengths in m."""
+def placement(
+    gamma: float, b: float, alpha: float, d: float, theta: float, r: float
+) -> tuple[Array, Array]:
+    """Rotation (3, 3) and translation (3,) of modified Denavit-Hartenberg parameters; angles in
+    rad, lengths in m.
+    """
     before = _about_z(gamma) @ _about_x(alpha)
-    translation = np.array([0.0, 0.0, b]) + _about_z(gamma) @ np.array([d, 0.0, 0.0]) + before @ np.array([0.0, 0.0, r])
+    translation = (
+        np.array([0.0, 0.0, b])
+        + _about_z(gamma) @ np.array([d, 0.0, 0.0])
+        + before @ np.array([0.0, 0.0, r])
+    )
     return before @ _about_z(theta), translation
 
 
@@ -61,15 +71,22 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
     fields.where = f"{fields.where} ({name!r})"
     kind = fields.text("type", "revolute")
     if kind not in ("revolute", "prismatic", "fixed"):
-        raise InputError(f"{fields.where}: unknown type {kind!r}; {nearest(kind, ('revolute', 'prismatic', 'fixed'))}")
+        raise InputError(
+            f"{fields.where}: unknown type {kind!r}; "
+            f"{nearest(kind, ('revolute', 'prismatic', 'fixed'))}"
+        )
     if name == BASE_NAME:
-        raise InputError(f"{fields.where}: {BASE_NAME!r} is the name of the base; call the joint otherwise.")
+        raise InputError(
+            f"{fields.where}: {BASE_NAME!r} is the name of the base; call the joint otherwise."
+        )
     parent = fields.text("parent", before)
     rotation, translation = _place(fields)
     link, nominal = _nominal(fields, LINK if kind == "fixed" else (*LINK, *EFFECT_STEMS))
     if kind == "fixed":
         fields.finish()
-        return Body(name, kind, None if parent == BASE_NAME else parent, rotation, translation, link)
+        return Body(
+            name, kind, None if parent == BASE_NAME else parent, rotation, translation, link
+        )
     effects = check_effects(fields.texts("effects", sorted(default_effects)), fields.where)
     body = Body(
         name=name,
@@ -102,8 +119,13 @@ def _place(fields: Fields) -> tuple[Array, Array]:
     )
     if rows is None and lengths is None:
         return given
-    if (key := next(filter(fields.has, ("gamma", "b", "alpha", "d", "theta", "r")), None)) is not None:
-        raise InputError(f"{fields.where}: give either {key} (Denavit-Hartenberg) or rotation and translation, not both.")
+    if (
+        key := next(filter(fields.has, ("gamma", "b", "alpha", "d", "theta", "r")), None)
+    ) is not None:
+        raise InputError(
+            f"{fields.where}: give either {key} (Denavit-Hartenberg) or rotation and translation, "
+            "not both."
+        )
     return np.eye(3) if rows is None else rows, np.zeros(3) if lengths is None else lengths
 
 
@@ -113,11 +135,15 @@ def _nominal(fields: Fields, known: tuple[str, ...]) -> tuple[Array | None, dict
     given = [stem for stem in LINK if stem in values]
     if (inertial := fields.table("inertial")) is not None:
         if given:
-            raise InputError(f"{fields.where}: give either 'inertial' or nominal {given[0]}, not both.")
+            raise InputError(
+                f"{fields.where}: give either 'inertial' or nominal {given[0]}, not both."
+            )
         mass = inertial.number("mass")
         if mass < 0:
             raise InputError(f"{inertial.where}: the mass must not be negative, found {mass}.")
-        link = about_origin(mass, inertial.numbers("centre", 3), symmetric(inertial.numbers("inertia", 6)))
+        link = about_origin(
+            mass, inertial.numbers("centre", 3), symmetric(inertial.numbers("inertia", 6))
+        )
         inertial.finish()
         return link, values
     link = np.array([values.pop(stem, np.nan) for stem in LINK])
@@ -129,12 +155,20 @@ def _coupling(fields: Fields, joints: tuple[Joint, ...]) -> Coupling:
     names = [joint.name for joint in joints]
     table = fields.table("weights")
     if table is None:
-        raise InputError(f"{fields.where}: the key 'weights' is missing: weights = {{ {names[0]} = 1.0, ... }}.")
+        raise InputError(
+            f"{fields.where}: the key 'weights' is missing: weights = {{ {names[0]} = 1.0, ... }}."
+        )
     weights = {}
     for joint, weight in table.values(names).items():
         weights[names.index(joint)] = weight
-    effects = check_effects(fields.texts("effects", list(COUPLING_STEMS)), fields.where, tuple(COUPLING_STEMS))
-    nominal = {} if (values := fields.table("nominal")) is None else values.values(COUPLING_STEMS.values())
+    effects = check_effects(
+        fields.texts("effects", list(COUPLING_STEMS)), fields.where, tuple(COUPLING_STEMS)
+    )
+    nominal = (
+        {}
+        if (values := fields.table("nominal")) is None
+        else values.values(COUPLING_STEMS.values())
+    )
     fields.finish()
     return Coupling(name, weights, effects, nominal)
 
@@ -147,12 +181,15 @@ def _drive(fields: Fields | None, n: int) -> Drive | None:
         motor, joint = (_index(table, key, n) for key in ("motor", "joint"))
         if gear[motor, joint] != 0:
             raise InputError(
-                f"{table.where}: motor {motor + 1} and joint {joint + 1} already have the ratio {gear[motor, joint]:g}."
+                f"{table.where}: motor {motor + 1} and joint {joint + 1} already have the ratio "
+                f"{gear[motor, joint]:g}."
             )
         gear[motor, joint] = table.number("ratio")
         table.finish()
     current_gain = fields.numbers("current_gain", n) if fields.has("current_gain") else None
-    torque_constant = fields.numbers("torque_constant", n) if fields.has("torque_constant") else None
+    torque_constant = (
+        fields.numbers("torque_constant", n) if fields.has("torque_constant") else None
+    )
     fields.finish()
     return Drive(gear, current_gain, torque_constant)
 
@@ -160,7 +197,9 @@ def _drive(fields: Fields | None, n: int) -> Drive | None:
 def _index(fields: Fields, key: str, n: int) -> int:
     value = fields.number(key)
     if value not in range(1, n + 1):
-        raise InputError(f"{fields.where}: {key} must be a whole number from 1 to {n}, found {value:g}.")
+        raise InputError(
+            f"{fields.where}: {key} must be a whole number from 1 to {n}, found {value:g}."
+        )
     return int(value) - 1
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import array_of, samples
 from didim.errors import InputError
+from didim.validation import array_of, samples
 
 Array = NDArray[np.float64]
 
@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 class Drive:
     """Gears Kr, amplifier gains Kc and torque constants Ktau.
 
-    The motors turn with dq_m = Kr dq, so that power balances with tau = Kr' tau_m: for coupled joints Kr is a full matrix,
-    and (9) reads g = Kr' Kc Ktau. Where Kc or Ktau is unknown there is no gain; the gears alone still serve to bring
-    motor-side records to the joint side.
+    The motors turn with dq_m = Kr dq, so that power balances with tau = Kr' tau_m: for coupled
+    joints Kr is a full matrix, and (9) reads g = Kr' Kc Ktau. Where Kc or Ktau is unknown there is
+    no gain; the gears alone still serve to bring motor-side records to the joint side.
     """
 
     gear: Array
@@ -37,11 +37,22 @@ class Drive:
         if len(shape) != 2 or shape[0] != shape[1]:
             raise InputError(f"The gear matrix must be square, found shape {shape}.")
         if not np.all(np.isfinite(self.gear)) or np.linalg.matrix_rank(self.gear) < shape[0]:
-            raise InputError(f"The gear matrix must be finite and invertible, found {np.asarray(self.gear).tolist()}.")
-        for label, values in (("current_gain", self.current_gain), ("torque_constant", self.torque_constant)):
-            if values is not None and (np.shape(values) != shape[:1] or not np.all(np.isfinite(values)) or np.any(values == 0)):
+            raise InputError(
+                "The gear matrix must be finite and invertible, found "
+                f"{np.asarray(self.gear).tolist()}."
+            )
+        for label, values in (
+            ("current_gain", self.current_gain),
+            ("torque_constant", self.torque_constant),
+        ):
+            if values is not None and (
+                np.shape(values) != shape[:1]
+                or not np.all(np.isfinite(values))
+                or np.any(values == 0)
+            ):
                 raise InputError(
-                    f"{label} must hold {shape[0]} finite numbers other than zero, found {np.asarray(values).tolist()}."
+                    f"{label} must hold {shape[0]} finite numbers other than zero, found "
+                    f"{np.asarray(values).tolist()}."
                 )
 
     @property

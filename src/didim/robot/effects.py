@@ -1,4 +1,6 @@
-"""The effects that a joint can have beside the inertia of its link, and the names of their parameters."""
+"""The effects that a joint can have beside the inertia of its link, and the names of their
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ STEMS: dict[str, tuple[str, ...]] = {
     "asymmetric_coulomb": ("Fcp", "Fcn"),
     "offset": ("off",),
 }
-"""Effects of a joint and their parameters, in the order in which the parameters are listed (Khalil's, eq. 3)."""
+"""Effects of a joint and their parameters, in the order in which the parameters are listed
+(Khalil's, eq. 3).
+"""
 
 EFFECT_STEMS = tuple(stem for stems in STEMS.values() for stem in stems)
 
@@ -37,7 +41,9 @@ def family(effect: str) -> str:
     return effect.removeprefix("asymmetric_")
 
 
-def check_effects(effects: Iterable[str], where: str, known: Iterable[str] = tuple(STEMS)) -> frozenset[str]:
+def check_effects(
+    effects: Iterable[str], where: str, known: Iterable[str] = tuple(STEMS)
+) -> frozenset[str]:
     """The effects as a set, refused where one is unknown or two cannot be told apart."""
     if isinstance(effects, str):
         raise InputError(f"{where}: effects must be a list of names, not the text {effects!r}.")
@@ -48,7 +54,8 @@ def check_effects(effects: Iterable[str], where: str, known: Iterable[str] = tup
     for one, other in _EXCLUSIVE:
         if one in chosen and other in chosen:
             raise InputError(
-                f"{where}: the effects {one!r} and {other!r} exclude each other, since their columns are linearly dependent; "
+                f"{where}: the effects {one!r} and {other!r} exclude each other, since their "
+                "columns are linearly dependent; "
                 "keep one of them."
             )
     return frozenset(chosen)

@@ -1,4 +1,6 @@
-"""Strict reading of a TOML table: every value is checked for type, every key must be known, every error names its place."""
+"""Strict reading of a TOML table: every value is checked for type, every key must be known, every
+error names its place.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ def radians_of(value: object) -> object:
     number = value
     if isinstance(value, str):
         if (match := _PI.fullmatch(value)) and float(match[3] or 1) != 0:
-            number = (-1.0 if match[1] == "-" else 1.0) * float(match[2] or 1) * math.pi / float(match[3] or 1)
+            number = (
+                (-1.0 if match[1] == "-" else 1.0)
+                * float(match[2] or 1)
+                * math.pi
+                / float(match[3] or 1)
+            )
         elif match := _DEGREES.fullmatch(value):
             number = math.radians(float(match[1]))
     return value if isinstance(number, float) and not math.isfinite(number) else number
@@ -68,13 +75,18 @@ class Fields:
         return float(value) if value is default else self._angle(key, value)
 
     def limits(self, key: str, angles: bool) -> tuple[float, float]:
-        """A lower and an upper limit, either of which may be infinite; both are where the file gives none."""
+        """A lower and an upper limit, either of which may be infinite; both are where the file
+        gives none.
+        """
         value = self._take(key, [-math.inf, math.inf])
         if not isinstance(value, list) or len(value) != 2:
             raise self._wrong(key, "a list of 2 numbers", value)
-        read = self._angle if angles else lambda k, item: self._finite(k, item, "a list of 2 numbers")
+        read = (
+            self._angle if angles else lambda k, item: self._finite(k, item, "a list of 2 numbers")
+        )
         lower, upper = (
-            side if item == side else read(key, item) for side, item in zip((-math.inf, math.inf), value, strict=True)
+            side if item == side else read(key, item)
+            for side, item in zip((-math.inf, math.inf), value, strict=True)
         )
         return lower, upper
 
@@ -115,10 +127,14 @@ class Fields:
         value = self._take(key, [])
         if not isinstance(value, list):
             raise self._wrong(key, f"tables written [[{key}]]", value)
-        return [Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)]
+        return [
+            Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)
+        ]
 
     def values(self, known: Iterable[str], beside: Iterable[str] = ()) -> dict[str, float]:
-        """Every key of this table as a finite number; the keys must be among the known ones, or be read by other means."""
+        """Every key of this table as a finite number; the keys must be among the known ones, or be
+        read by other means.
+        """
         known = tuple(known)
         values = {key: self.number(key) for key in known if self.has(key)}
         self._taken.update(known, beside)
@@ -132,10 +148,16 @@ class Fields:
                 raise InputError(f"{self.where}: unknown key {key!r}; {nearest(key, self._taken)}")
 
     def _angle(self, key: str, value: object) -> float:
-        return self._finite(key, radians_of(value), 'an angle in radians or a text such as "pi/2" or "90 deg"')
+        return self._finite(
+            key, radians_of(value), 'an angle in radians or a text such as "pi/2" or "90 deg"'
+        )
 
     def _finite(self, key: str, value: object, expected: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not -1e300 < value < 1e300:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not -1e300 < value < 1e300
+        ):
             raise self._wrong(key, expected, value)
         return float(value)
 

@@ -1,4 +1,5 @@
-"""Inertial parameters of a rigid body: ten numbers XX XY XZ YY YZ ZZ MX MY MZ M, inertia about the frame's origin (eq. 3).
+"""Inertial parameters of a rigid body: ten numbers XX XY XZ YY YZ ZZ MX MY MZ M, inertia about the
+frame's origin (eq. 3).
 
 Units: kg m^2, kg m, kg. All functions are linear in the parameters unless said otherwise.
 """
@@ -16,18 +17,24 @@ MASS, GYRATION = 2.0, 0.1
 """kg and m: mass and radius of gyration of a link of which nothing is known."""
 
 SLENDER = 1e-6
-"""Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is no body."""
+"""Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is
+no body.
+"""
 
 
 def about_origin(mass: float, centre: ArrayLike, inertia: ArrayLike) -> Array:
-    """The ten parameters (10,) of a body given by its mass, centre (3,) and inertia (3, 3) about that centre (Huygens)."""
+    """The ten parameters (10,) of a body given by its mass, centre (3,) and inertia (3, 3) about
+    that centre (Huygens).
+    """
     c = np.asarray(centre, dtype=float)
     J = np.asarray(inertia, dtype=float) + mass * (c @ c * np.eye(3) - np.outer(c, c))
     return np.concatenate([J[_UPPER], mass * c, [mass]])
 
 
 def parted(link: ArrayLike) -> tuple[float, Array, Array]:
-    """Mass, centre (3,) and inertia (3, 3) about that centre of the ten parameters of a body whose mass is not zero."""
+    """Mass, centre (3,) and inertia (3, 3) about that centre of the ten parameters of a body whose
+    mass is not zero.
+    """
     link = np.asarray(link, dtype=float)
     mass, c = float(link[9]), link[6:9] / link[9]
     return mass, c, symmetric(link[:6]) - mass * (c @ c * np.eye(3) - np.outer(c, c))
@@ -41,7 +48,9 @@ def symmetric(six: ArrayLike) -> Array:
 
 
 def seen_from(link: ArrayLike, rotation: Array, translation: Array) -> Array:
-    """The parameters (10,) of the same body in another frame, where x' = rotation @ x + translation."""
+    """The parameters (10,) of the same body in another frame, where x' = rotation @ x +
+    translation.
+    """
     link = np.asarray(link, dtype=float)
     if np.array_equal(rotation, np.eye(3)) and not np.any(translation):
         return link.copy()  # values that are not given (nan) must not spread to those that are
@@ -57,7 +66,9 @@ def carrier(rotation: Array, translation: Array) -> Array:
 
 
 def pseudo_inertia(link: ArrayLike) -> Array:
-    """The 4 x 4 matrix [[tr(J)/2 1 - J, MS], [MS', M]], positive definite just for bodies that can exist."""
+    """The 4 x 4 matrix [[tr(J)/2 1 - J, MS], [MS', M]], positive definite just for bodies that can
+    exist.
+    """
     link = np.asarray(link, dtype=float)
     J = symmetric(link[:6])
     P = np.zeros((4, 4))

@@ -17,7 +17,13 @@ _READERS = {".toml": read_dh, ".urdf": read_urdf, ".xml": read_urdf}
 def shipped_robots() -> tuple[str, ...]:
     """Names of the robots that come with didim."""
     folder = resources.files("didim.robot") / "shipped"
-    return tuple(sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            item.name.removesuffix(".toml")
+            for item in folder.iterdir()
+            if item.name.endswith(".toml")
+        )
+    )
 
 
 def load_robot(source: str | PathLike[str]) -> Robot:
@@ -26,12 +32,15 @@ def load_robot(source: str | PathLike[str]) -> Robot:
     Parameters
     ----------
     source
-        A shipped name, or a path. A name without a suffix is looked up among the shipped robots only.
+        A shipped name, or a path. A name without a suffix is looked up among the shipped robots
+        only.
     """
     if not isinstance(source, str | PathLike) or isinstance(source, bytes):
         raise InputError(f"load_robot takes a name or a path, found {shortened(source)}.")
     if str(source) in shipped_robots():
-        with resources.as_file(resources.files("didim.robot") / "shipped" / f"{source}.toml") as file:
+        with resources.as_file(
+            resources.files("didim.robot") / "shipped" / f"{source}.toml"
+        ) as file:
             return read_dh(file)
     path = Path(source)
     label = shortened(str(source), 200)
@@ -40,13 +49,19 @@ def load_robot(source: str | PathLike[str]) -> Robot:
         if reader is None and (path.suffix or path.exists()):
             raise InputError(f"{label}: a robot file must end in .toml or .urdf.")
         if reader is None:
-            raise InputError(f"No shipped robot is called {label}; {nearest(str(source)[:80], shipped_robots())}")
+            raise InputError(
+                f"No shipped robot is called {label}; {nearest(str(source)[:80], shipped_robots())}"
+            )
         if not path.is_file():
-            raise InputError(f"{label}: {'this is a folder, not a file' if path.is_dir() else 'no such file'}.")
+            raise InputError(
+                f"{label}: {'this is a folder, not a file' if path.is_dir() else 'no such file'}."
+            )
         return reader(path)
     except InputError as problem:
         if path.name in str(problem) or label in str(problem):
             raise
         raise InputError(f"{path.name}: {problem}") from None
     except (OSError, ValueError) as problem:
-        raise InputError(f"{label}: cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None
+        raise InputError(
+            f"{label}: cannot be read: {getattr(problem, 'strerror', None) or problem}."
+        ) from None

@@ -1,7 +1,9 @@
-"""`Robot`: a tree of joints with what is known of them. It is data only; `didim.DynamicModel` gives it its equations.
+"""`Robot`: a tree of joints with what is known of them. It is data only; `didim.DynamicModel` gives
+it its equations.
 
-Frame j is fixed to link j, which joint j moves: z_j is the axis, q_j turns about it (revolute, rad) or slides along it
-(prismatic, m). Any convention that ends there fits, modified Denavit-Hartenberg among them.
+Frame j is fixed to link j, which joint j moves: z_j is the axis, q_j turns about it (revolute, rad)
+or slides along it (prismatic, m). Any convention that ends there fits, modified Denavit-Hartenberg
+among them.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.door import array_of
 from didim.errors import InputError
 from didim.robot.drive import Drive
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
+from didim.validation import array_of
 
 Array = NDArray[np.float64]
 
@@ -24,12 +26,19 @@ BASE = -1
 
 
 LARGEST_LENGTH = 1e4
-"""Of a coordinate, m: beyond it the numbers cannot be in metres, and sums lose their small parts."""
+"""Of a coordinate, m: beyond it the numbers cannot be in metres, and sums lose their small
+parts.
+"""
 
 LARGEST_VALUE = 1e12
 """Of a mass, moment, inertia or limit in SI units."""
 
-_SHAPES: dict[str, tuple[int, ...]] = {"rotation": (3, 3), "translation": (3,), "link": (len(LINK),), "link_frame": (4, 4)}
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "rotation": (3, 3),
+    "translation": (3,),
+    "link": (len(LINK),),
+    "link_frame": (4, 4),
+}
 
 
 def unknown_link() -> Array:
@@ -71,7 +80,9 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """One motor or transmission that acts on several joints: its velocity is the weighted sum of theirs."""
+    """One motor or transmission that acts on several joints: its velocity is the weighted sum of
+    theirs.
+    """
 
     name: str
     weights: Mapping[int, float]
@@ -83,7 +94,9 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """A tree of revolute and prismatic joints, with gravity, limits, effects, couplings, drives and nominal values."""
+    """A tree of revolute and prismatic joints, with gravity, limits, effects, couplings, drives and
+    nominal values.
+    """
 
     name: str
     joints: tuple[Joint, ...]
@@ -98,24 +111,36 @@ class Robot:
         if not self.joints:
             raise InputError(f"Robot {self.name!r} has no joint that moves.")
         object.__setattr__(self, "joints", tuple(self.joints))
-        object.__setattr__(self, "gravity", array_of(self.gravity, (3,), f"Robot {self.name!r}: gravity"))
+        object.__setattr__(
+            self, "gravity", array_of(self.gravity, (3,), f"Robot {self.name!r}: gravity")
+        )
         if not all(letter.isprintable() or letter in "\n\t" for letter in self.reference):
-            raise InputError(f"Robot {self.name!r}: the reference has characters that cannot be printed.")
+            raise InputError(
+                f"Robot {self.name!r}: the reference has characters that cannot be printed."
+            )
         if not np.all(np.abs(self.gravity) < 1e3):
-            raise InputError(f"Robot {self.name!r}: gravity must be in m/s^2, found {self.gravity.tolist()}.")
+            raise InputError(
+                f"Robot {self.name!r}: gravity must be in m/s^2, found {self.gravity.tolist()}."
+            )
         names = [joint.name for joint in self.joints]
         for name in [self.name, *names, *(coupling.name for coupling in self.couplings)]:
             if not name.isprintable() or not name.strip():
-                raise InputError(f"The name {name!r} is empty or has characters that cannot be printed; choose another.")
+                raise InputError(
+                    f"The name {name!r} is empty or has characters that cannot be printed; choose "
+                    "another."
+                )
             if names.count(name) > 1:
-                raise InputError(f"Robot {self.name!r}: two joints are called {name!r}; give each its own name.")
+                raise InputError(
+                    f"Robot {self.name!r}: two joints are called {name!r}; give each its own name."
+                )
         for index, joint in enumerate(self.joints):
             _check_joint(joint, index, f"Robot {self.name!r}, joint {joint.name!r}")
         for coupling in self.couplings:
             _check_coupling(coupling, self.n, f"Robot {self.name!r}, coupling {coupling.name!r}")
         if self.drive is not None and self.drive.gear.shape[0] != self.n:
             raise InputError(
-                f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the robot has {self.n}."
+                f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the "
+                f"robot has {self.n}."
             )
 
     def __repr__(self) -> str:
@@ -133,7 +158,9 @@ class Robot:
 
     @property
     def link_frames(self) -> Array:
-        """(n, 4, 4) frame j in the axes of link j as the file writes them (the identity for Denavit-Hartenberg)."""
+        """(n, 4, 4) frame j in the axes of link j as the file writes them (the identity for
+        Denavit-Hartenberg).
+        """
         return np.stack([joint.link_frame for joint in self.joints])
 
     @property
@@ -160,25 +187,36 @@ class Robot:
 
 def _check_joint(joint: Joint, index: int, where: str) -> None:
     if joint.kind not in ("revolute", "prismatic"):
-        raise InputError(f"{where}: the kind must be 'revolute' or 'prismatic', found {joint.kind!r}.")
+        raise InputError(
+            f"{where}: the kind must be 'revolute' or 'prismatic', found {joint.kind!r}."
+        )
     if not BASE <= joint.parent < index:
         raise InputError(
-            f"{where}: its parent must come before it in the list (no loop in the tree), found parent {joint.parent}."
+            f"{where}: its parent must come before it in the list (no loop in the tree), found "
+            f"parent {joint.parent}."
         )
     if not np.allclose(joint.rotation @ joint.rotation.T, np.eye(3), atol=1e-9):
         raise InputError(f"{where}: rotation must be orthonormal, found {joint.rotation.tolist()}.")
     if np.linalg.det(joint.rotation) < 0:
         raise InputError(f"{where}: rotation must be right-handed, found a reflection.")
     if not np.all(np.abs(joint.translation) < LARGEST_LENGTH):
-        raise InputError(f"{where}: coordinates must be finite and in metres, found {joint.translation.tolist()}.")
+        raise InputError(
+            f"{where}: coordinates must be finite and in metres, found "
+            f"{joint.translation.tolist()}."
+        )
     lower, upper = joint.position_limits
     if not lower < upper:
-        raise InputError(f"{where}: the lower position limit must be below the upper, found [{lower}, {upper}].")
+        raise InputError(
+            f"{where}: the lower position limit must be below the upper, found [{lower}, {upper}]."
+        )
     for label, limit in (("velocity", joint.velocity_limit), ("torque", joint.torque_limit)):
         if not limit > 0:
             raise InputError(f"{where}: the {label} limit must be positive, found {limit}.")
     if np.any(np.abs(joint.link) > LARGEST_VALUE):
-        raise InputError(f"{where}: inertial parameters must be finite and in SI units, found {joint.link.tolist()}.")
+        raise InputError(
+            f"{where}: inertial parameters must be finite and in SI units, found "
+            f"{joint.link.tolist()}."
+        )
     if joint.link[-1] < 0:
         raise InputError(f"{where}: the mass must not be negative, found {joint.link[-1]}.")
     check_effects(joint.effects, where)
@@ -189,15 +227,24 @@ def _check_coupling(coupling: Coupling, n: int, where: str) -> None:
     check_effects(coupling.effects, where, tuple(COUPLING_STEMS))
     _check_nominal(coupling.nominal, set(COUPLING_STEMS.values()), where)
     if len(coupling.weights) < 2:
-        raise InputError(f"{where}: a coupling needs at least two joints, found {len(coupling.weights)}.")
+        raise InputError(
+            f"{where}: a coupling needs at least two joints, found {len(coupling.weights)}."
+        )
     for index, weight in coupling.weights.items():
         if not 0 <= index < n or not np.isfinite(weight) or weight == 0:
-            raise InputError(f"{where}: weights must be finite, not zero, of joints 0 to {n - 1}; found {index}: {weight}.")
+            raise InputError(
+                f"{where}: weights must be finite, not zero, of joints 0 to {n - 1}; found "
+                f"{index}: {weight}."
+            )
 
 
 def _check_nominal(nominal: Mapping[str, float], known: set[str], where: str) -> None:
     for stem, value in nominal.items():
         if stem not in known:
-            raise InputError(f"{where}: unknown nominal value {stem!r}; known: {', '.join(sorted(known))}.")
+            raise InputError(
+                f"{where}: unknown nominal value {stem!r}; known: {', '.join(sorted(known))}."
+            )
         if not abs(value) < LARGEST_VALUE:
-            raise InputError(f"{where}: nominal {stem} must be finite and in SI units, found {value}.")
+            raise InputError(
+                f"{where}: nominal {stem} must be finite and in SI units, found {value}."
+            )

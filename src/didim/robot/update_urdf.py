@@ -1,7 +1,8 @@
-"""A user's own URDF with identified values: links, frames, meshes and names stay, inertias and friction are replaced.
+"""A user's own URDF with identified values: links, frames, meshes and names stay, inertias and
+friction are replaced.
 
-What hangs on a moving link by fixed joints was identified together with it: the sum goes to the moving link, and the others
-lose their inertias, or they would count twice.
+What hangs on a moving link by fixed joints was identified together with it: the sum goes to the
+moving link, and the others lose their inertias, or they would count twice.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Element = ElementTree.Element
 
 
 def updated_urdf(robot: Robot, source: Path) -> str:
-    """The text of `source` with the values of `robot`, which must be of the same geometry and joint names."""
+    """The text of `source` with the values of `robot`, which must be of the same geometry and joint
+    names.
+    """
     _check_same(robot, read_urdf(source), source.name)
     root = parsed(source.read_bytes(), source.name, comments=True)
     links = {link.get("name"): link for link in root.findall("link")}
@@ -39,7 +42,10 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     write_beyond_robot(root, robot)
     root.set("name", robot.name)
     ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    return (
+        '<?xml version="1.0" '
+        f'encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    )
 
 
 def _check_same(robot: Robot, found: Robot, where: str) -> None:
@@ -51,7 +57,10 @@ def _check_same(robot: Robot, found: Robot, where: str) -> None:
         for one, other in zip(robot.joints, found.joints, strict=True)
     )
     if not same:
-        raise InputError(f"{where}: is not the URDF of the identified robot {robot.name!r}: joints or geometry differ.")
+        raise InputError(
+            f"{where}: is not the URDF of the identified robot {robot.name!r}: joints or geometry "
+            "differ."
+        )
 
 
 def _child(joint: Element) -> str:
@@ -67,7 +76,11 @@ def _fixed_to(link: str, joints: list[Element]) -> list[str]:
         carrier = waiting.pop()
         for joint in joints:
             parent = joint.find("parent")
-            if joint.get("type") == "fixed" and parent is not None and parent.get("link") == carrier:
+            if (
+                joint.get("type") == "fixed"
+                and parent is not None
+                and parent.get("link") == carrier
+            ):
                 found.append(_child(joint))
                 waiting.append(found[-1])
     return found

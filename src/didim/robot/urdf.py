@@ -1,7 +1,9 @@
-"""Reader of URDF: a small strict one on the standard library, since a dynamic model needs joints and inertias only.
+"""Reader of URDF: a small strict one on the standard library, since a dynamic model needs joints
+and inertias only.
 
-Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation. Meshes, visuals, collisions and
-plugins are not looked at. A document type declaration is refused before anything is expanded.
+Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation.
+Meshes, visuals, collisions and plugins are not looked at. A document type declaration is refused
+before anything is expanded.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ from didim.robot.urdf_numbers import numbers
 Array = NDArray[np.float64]
 Element = ElementTree.Element
 
-_KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+_KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+}
 _REFUSED = ("floating", "planar")
 UNLIMITED = 1e11
 """rad or m: a limit this far away is none, where URDF asks for two."""
@@ -34,7 +41,9 @@ _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def read_urdf(path: Path) -> Robot:
-    """The robot that a URDF file describes, with its root link fixed to the ground and gravity along -z."""
+    """The robot that a URDF file describes, with its root link fixed to the ground and gravity
+    along -z.
+    """
     root = parsed(path.read_bytes(), path.name)
     links = _named(root, "link", path.name)
     joints = _named(root, "joint", path.name)
@@ -43,19 +52,25 @@ def read_urdf(path: Path) -> Robot:
     for name, joint in _in_order(joints, links, path.name):
         where = f"{path.name}, joint {name!r}"
         child = _link_of(joint, "child", where)
-        bodies.append(_body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", where)), where))
+        bodies.append(
+            _body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", where)), where)
+        )
         moved_by[child] = name
     assembled = assemble(bodies, path.name)
     for joint_ in assembled:
         _check_link(joint_, path.name)
-    return Robot(root.get("name") or path.stem, assembled, **beyond_robot(root, assembled, path.name))
+    return Robot(
+        root.get("name") or path.stem, assembled, **beyond_robot(root, assembled, path.name)
+    )
 
 
 def parsed(data: bytes, where: str, comments: bool = False) -> Element:
     """The root element of a URDF file, with its comments where they are asked for."""
 
     def refuse(*_: object) -> None:
-        raise InputError(f"{where}: the XML has a document type declaration (DTD), which is refused; remove it.")
+        raise InputError(
+            f"{where}: the XML has a document type declaration (DTD), which is refused; remove it."
+        )
 
     guard = xml.parsers.expat.ParserCreate()
     guard.StartDoctypeDeclHandler = refuse
@@ -63,14 +78,26 @@ def parsed(data: bytes, where: str, comments: bool = False) -> Element:
         guard.Parse(data, True)
         builder = ElementTree.TreeBuilder(insert_comments=comments)
         root = ElementTree.fromstring(data, ElementTree.XMLParser(target=builder))
-    except (xml.parsers.expat.ExpatError, ElementTree.ParseError, LookupError, ValueError) as problem:
+    except (
+        xml.parsers.expat.ExpatError,
+        ElementTree.ParseError,
+        LookupError,
+        ValueError,
+    ) as problem:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{where}: not well-formed XML: {problem}.") from None
     if root.tag != "robot":
         raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
-    if any("xacro" in str(element.tag).partition("}")[0] for element in root.iter() if str(element.tag).startswith("{")):
-        raise InputError(f"{where}: this is a xacro file; expand it to plain URDF first (xacro robot.xacro > robot.urdf).")
+    if any(
+        "xacro" in str(element.tag).partition("}")[0]
+        for element in root.iter()
+        if str(element.tag).startswith("{")
+    ):
+        raise InputError(
+            f"{where}: this is a xacro file; expand it to plain URDF first (xacro robot.xacro > "
+            "robot.urdf)."
+        )
     return root
 
 
@@ -86,8 +113,12 @@ def _named(root: Element, tag: str, where: str) -> dict[str, Element]:
     return found
 
 
-def _in_order(joints: dict[str, Element], links: dict[str, Element], where: str) -> Iterator[tuple[str, Element]]:
-    """Joints from the root outwards, branch by branch, in the order of the file; a loop or a second root is refused."""
+def _in_order(
+    joints: dict[str, Element], links: dict[str, Element], where: str
+) -> Iterator[tuple[str, Element]]:
+    """Joints from the root outwards, branch by branch, in the order of the file; a loop or a second
+    root is refused.
+    """
     below: dict[str, list[str]] = {}
     owner: dict[str, str] = {}
     for name, joint in joints.items():
@@ -98,15 +129,20 @@ def _in_order(joints: dict[str, Element], links: dict[str, Element], where: str)
                 raise InputError(f"{place}: no <link> is called {link!r}; {nearest(link, links)}")
         if child in owner:
             raise InputError(
-                f"{place}: link {child!r} is already the child of joint {owner[child]!r}; a robot is a tree without loops."
+                f"{place}: link {child!r} is already the child of joint {owner[child]!r}; a robot "
+                "is a tree without loops."
             )
         owner[child] = name
         below.setdefault(parent, []).append(name)
     if not links:
-        raise InputError(f"{where}: no <link>; a robot needs at least two and a joint between them.")
+        raise InputError(
+            f"{where}: no <link>; a robot needs at least two and a joint between them."
+        )
     roots = [link for link in links if link not in owner]
     if len(roots) != 1:
-        found = f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
+        found = (
+            f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
+        )
         raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
     waiting = list(reversed(below.get(roots[0], [])))
     seen = 0
@@ -116,7 +152,10 @@ def _in_order(joints: dict[str, Element], links: dict[str, Element], where: str)
         yield name, joints[name]
         waiting += reversed(below.get(_link_of(joints[name], "child", where), []))
     if seen < len(joints):
-        raise InputError(f"{where}: {len(joints) - seen} joints form a loop that is not connected to {roots[0]!r}.")
+        raise InputError(
+            f"{where}: {len(joints) - seen} joints form a loop that is not connected to "
+            f"{roots[0]!r}."
+        )
 
 
 def _link_of(joint: Element, role: str, where: str) -> str:
@@ -130,11 +169,16 @@ def _link_of(joint: Element, role: str, where: str) -> str:
 def _body(joint: Element, name: str, link: Element, parent: str | None, where: str) -> Body:
     kind = joint.get("type", "")
     if kind in _REFUSED:
-        raise InputError(f"{where}: {kind} joints are not supported; describe the robot from a fixed base.")
+        raise InputError(
+            f"{where}: {kind} joints are not supported; describe the robot from a fixed base."
+        )
     if kind not in _KINDS:
         raise InputError(f"{where}: unknown joint type {kind!r}; {nearest(kind, _KINDS)}")
     if joint.find("mimic") is not None:
-        raise InputError(f"{where}: mimic joints are not supported; make the joint fixed or give it a motor of its own.")
+        raise InputError(
+            f"{where}: mimic joints are not supported; make the joint fixed or give it a motor of "
+            "its own."
+        )
     rotation, translation = _origin(joint, where)
     axis = numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
     if kind != "fixed" and not np.linalg.norm(axis) > 0:
@@ -160,13 +204,18 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
 
 
 def _limits(limit: Element | None, kind: str, where: str) -> dict[str, Any]:
-    """Limits of a joint; what is absent or zero counts as unlimited, since zero is what generators write for unknown."""
+    """Limits of a joint; what is absent or zero counts as unlimited, since zero is what generators
+    write for unknown.
+    """
     lower = float(numbers(limit, "lower", (0.0,), where)[0])
     upper = float(numbers(limit, "upper", (0.0,), where)[0])
     if kind == "continuous" or lower == upper:
         lower, upper = -np.inf, np.inf
     return {
-        "position_limits": (lower if lower > -UNLIMITED else -np.inf, upper if upper < UNLIMITED else np.inf),
+        "position_limits": (
+            lower if lower > -UNLIMITED else -np.inf,
+            upper if upper < UNLIMITED else np.inf,
+        ),
         "velocity_limit": float(numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
         "torque_limit": float(numbers(limit, "effort", (0.0,), where)[0]) or np.inf,
     }
@@ -185,14 +234,17 @@ def _link(link: Element, where: str) -> Array | None:
     value = float(numbers(mass, "value", None, place)[0])
     if value < 0:
         raise InputError(f"{place}: the mass must not be negative, found {value}.")
-    J = symmetric([numbers(inertia, key, (0.0,) if key[1] != key[2] else None, place)[0] for key in _INERTIA])
+    J = symmetric(
+        [numbers(inertia, key, (0.0,) if key[1] != key[2] else None, place)[0] for key in _INERTIA]
+    )
     return about_origin(value, centre, rotation @ J @ rotation.T)
 
 
 def _check_link(joint: Joint, where: str) -> None:
     if np.isnan(joint.link).all():
         raise InputError(
-            f"{where}: the link moved by joint {joint.name!r} has no <inertial>, nor has any link fixed to it; "
+            f"{where}: the link moved by joint {joint.name!r} has no <inertial>, nor has any link "
+            "fixed to it; "
             "add one (its values are only a start for identification) or make the joint fixed."
         )
 
@@ -205,7 +257,14 @@ def _origin(element: Element, where: str) -> tuple[Array, Array]:
 
 def _rotation(roll: float, pitch: float, yaw: float) -> Array:
     """Rz(yaw) Ry(pitch) Rx(roll), the URDF convention."""
-    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
+    cr, sr, cp, sp, cy, sy = (
+        np.cos(roll),
+        np.sin(roll),
+        np.cos(pitch),
+        np.sin(pitch),
+        np.cos(yaw),
+        np.sin(yaw),
+    )
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -216,10 +275,14 @@ def _rotation(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def smallest_rotation(axis: Array) -> Array:
-    """The rotation (3, 3) of least angle that takes z onto the unit vector `axis`; half a turn about x where axis = -z."""
+    """The rotation (3, 3) of least angle that takes z onto the unit vector `axis`; half a turn
+    about x where axis = -z.
+    """
     x, y, z = axis
     away = x * x + y * y
     if z < 0 and away < 1e-30:
         return np.diag([1.0, -1.0, -1.0])
     k = 1.0 / (1.0 + z) if z >= 0 else (1.0 - z) / away
-    return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
+    return np.array(
+        [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
+    )

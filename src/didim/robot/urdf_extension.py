@@ -1,7 +1,7 @@
 """What URDF has no words for, in elements <didim> that other programs pass over.
 
-In a <joint>: its effects and their values (rotor, offset, friction of two directions). In the <robot>: another gravity than
-(0, 0, -9.81), couplings, and the drives.
+In a <joint>: its effects and their values (rotor, offset, friction of two directions). In the
+<robot>: another gravity than (0, 0, -9.81), couplings, and the drives.
 """
 
 from __future__ import annotations
@@ -30,11 +30,17 @@ def beyond_joint(joint: Element, where: str) -> tuple[frozenset[str] | None, dic
         return None, {}
     _check_keys(element, ("effects", *EFFECT_STEMS), where)
     effects = check_effects(element.get("effects", "").split(), where)
-    return effects, {key: float(numbers(element, key, None, where)[0]) for key in element.attrib if key != "effects"}
+    return effects, {
+        key: float(numbers(element, key, None, where)[0])
+        for key in element.attrib
+        if key != "effects"
+    }
 
 
 def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str, Any]:
-    """Gravity, couplings, drive and reference that the robot's <didim> gives, as arguments of `Robot`."""
+    """Gravity, couplings, drive and reference that the robot's <didim> gives, as arguments of
+    `Robot`.
+    """
     if (element := root.find(TAG)) is None:
         return {}
     _check_keys(element, ("gravity", "reference"), where, ("coupling", "drive"))
@@ -42,16 +48,22 @@ def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str
     return {
         "gravity": numbers(element, "gravity", GRAVITY, where),
         "reference": element.get("reference", ""),
-        "couplings": tuple(_coupling(each, joints, f"{where}, coupling") for each in element.findall("coupling")),
+        "couplings": tuple(
+            _coupling(each, joints, f"{where}, coupling") for each in element.findall("coupling")
+        ),
         "drive": None if drive is None else _drive(drive, n, f"{where}, drive"),
     }
 
 
 def write_beyond_joint(parent: Element, joint: Joint) -> None:
-    """Add <didim> to a joint that has more than viscous and Coulomb friction, or less, or negative values of it."""
+    """Add <didim> to a joint that has more than viscous and Coulomb friction, or less, or negative
+    values of it.
+    """
     if joint.effects == PLAIN and all(value >= 0 for value in joint.nominal.values()):
         return
-    element = SubElement(parent, TAG, effects=" ".join(effect for effect in STEMS if effect in joint.effects))
+    element = SubElement(
+        parent, TAG, effects=" ".join(effect for effect in STEMS if effect in joint.effects)
+    )
     for stem, value in joint.nominal.items():
         element.set(stem, written(value))
 
@@ -64,14 +76,22 @@ def write_beyond_robot(root: Element, robot: Robot) -> None:
     if robot.reference:
         element.set("reference", robot.reference)
     for coupling in robot.couplings:
-        child = SubElement(element, "coupling", name=coupling.name, effects=" ".join(sorted(coupling.effects)))
+        child = SubElement(
+            element, "coupling", name=coupling.name, effects=" ".join(sorted(coupling.effects))
+        )
         for stem, value in coupling.nominal.items():
             child.set(stem, written(value))
         for k, weight in coupling.weights.items():
             SubElement(child, "weight", joint=robot.joints[k].name, value=written(weight))
     if robot.drive is not None:
-        known = {key: getattr(robot.drive, key) for key in ("gear", "current_gain", "torque_constant")}
-        SubElement(element, "drive", {key: written(value) for key, value in known.items() if value is not None})
+        known = {
+            key: getattr(robot.drive, key) for key in ("gear", "current_gain", "torque_constant")
+        }
+        SubElement(
+            element,
+            "drive",
+            {key: written(value) for key, value in known.items() if value is not None},
+        )
     if element.attrib or len(element):
         root.append(element)
 
@@ -88,7 +108,11 @@ def _coupling(element: Element, joints: Sequence[Joint], where: str) -> Coupling
             raise InputError(f"{where}: joint {name!r} has two weights.")
         weights[names.index(name)] = float(numbers(each, "value", None, where)[0])
     effects = check_effects(element.get("effects", "").split(), where, tuple(COUPLING_STEMS))
-    values = {stem: float(numbers(element, stem, None, where)[0]) for stem in COUPLING_STEMS.values() if stem in element.attrib}
+    values = {
+        stem: float(numbers(element, stem, None, where)[0])
+        for stem in COUPLING_STEMS.values()
+        if stem in element.attrib
+    }
     return Coupling(element.get("name", ""), weights, effects, values)
 
 
@@ -96,16 +120,24 @@ def _drive(element: Element, n: int, where: str) -> Drive:
     _check_keys(element, ("gear", "current_gain", "torque_constant"), where)
     gear = numbers(element, "gear", tuple(np.eye(n).ravel()), where).reshape(n, n)
     single = {
-        key: numbers(element, key, (1.0,) * n, where) for key in ("current_gain", "torque_constant") if key in element.attrib
+        key: numbers(element, key, (1.0,) * n, where)
+        for key in ("current_gain", "torque_constant")
+        if key in element.attrib
     }
     return Drive(gear, **single)
 
 
-def _check_keys(element: Element, known: Sequence[str], where: str, children: Sequence[str] = ()) -> None:
+def _check_keys(
+    element: Element, known: Sequence[str], where: str, children: Sequence[str] = ()
+) -> None:
     for child in element:
         if child.tag not in children:
             hint = nearest(str(child.tag), children)
-            raise InputError(f"{where}: <{element.tag}> has the unknown element <{child.tag}>; {hint}")
+            raise InputError(
+                f"{where}: <{element.tag}> has the unknown element <{child.tag}>; {hint}"
+            )
     for key in element.attrib:
         if key not in known:
-            raise InputError(f"{where}: <{element.tag}> has the unknown attribute {key!r}; {nearest(key, known)}")
+            raise InputError(
+                f"{where}: <{element.tag}> has the unknown attribute {key!r}; {nearest(key, known)}"
+            )

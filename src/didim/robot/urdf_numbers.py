@@ -16,8 +16,12 @@ Array = NDArray[np.float64]
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def numbers(element: Element | None, key: str, default: tuple[float, ...] | None, where: str) -> Array:
-    """The finite numbers of an attribute, as many as the default has (one where it has none and is thus required)."""
+def numbers(
+    element: Element | None, key: str, default: tuple[float, ...] | None, where: str
+) -> Array:
+    """The finite numbers of an attribute, as many as the default has (one where it has none and is
+    thus required).
+    """
     text = None if element is None else element.get(key)
     if text is None:
         if default is None:
@@ -31,7 +35,9 @@ def numbers(element: Element | None, key: str, default: tuple[float, ...] | None
         values = np.array([])
     plain = all(_NUMBER.fullmatch(word) for word in text.split())
     if not plain or values.size != count or not np.all(np.abs(values) < LARGEST_VALUE):
-        raise InputError(f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}.")
+        raise InputError(
+            f"{where}: {key} must be {count} finite number{'s'[: count > 1]}, found {text!r}."
+        )
     return values
 
 

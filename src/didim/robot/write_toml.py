@@ -1,4 +1,6 @@
-"""A robot written in TOML so that `load_robot` reads back the same numbers; docs/robot-files.md describes the format."""
+"""A robot written in TOML so that `load_robot` reads back the same numbers; docs/robot-files.md
+describes the format.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ Array = NDArray[np.float64]
 
 
 def robot_toml(robot: Robot) -> str:
-    """The text of the file. Frames are written by modified Denavit-Hartenberg parameters where these give them exactly."""
+    """The text of the file. Frames are written by modified Denavit-Hartenberg parameters where
+    these give them exactly.
+    """
     lines = [f"name = {toml_string(robot.name)}"]
     if robot.reference:
         lines.append(f"reference = {toml_string(robot.reference)}")
@@ -26,15 +30,29 @@ def robot_toml(robot: Robot) -> str:
     for j, joint in enumerate(robot.joints):
         lines += ["", "[[joint]]", *_joint(robot, joint, j)]
     for coupling in robot.couplings:
-        weights = ", ".join(f"{toml_string(robot.joints[k].name)} = {_number(w)}" for k, w in coupling.weights.items())
-        lines += ["", "[[coupling]]", f"name = {toml_string(coupling.name)}", f"weights = {{ {weights} }}"]
-        lines += [f"effects = {_texts(coupling.effects)}", *_table("nominal", dict(coupling.nominal))]
+        weights = ", ".join(
+            f"{toml_string(robot.joints[k].name)} = {_number(w)}"
+            for k, w in coupling.weights.items()
+        )
+        lines += [
+            "",
+            "[[coupling]]",
+            f"name = {toml_string(coupling.name)}",
+            f"weights = {{ {weights} }}",
+        ]
+        lines += [
+            f"effects = {_texts(coupling.effects)}",
+            *_table("nominal", dict(coupling.nominal)),
+        ]
     return "\n".join([*lines, *_drive(robot.drive), ""])
 
 
 def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
     if joint.name == BASE_NAME:
-        raise InputError(f"A joint called {BASE_NAME!r} cannot be written in TOML, where that is the base; write a .urdf file.")
+        raise InputError(
+            f"A joint called {BASE_NAME!r} cannot be written in TOML, where that is the base; "
+            "write a .urdf file."
+        )
     parent = BASE_NAME if joint.parent == BASE else robot.joints[joint.parent].name
     above = BASE_NAME if j == 0 else robot.joints[j - 1].name
     lines = [f"name = {toml_string(joint.name)}", f"type = {toml_string(joint.kind)}"]
@@ -48,19 +66,30 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
         if math.isfinite(limit)
     ]
     lines.append(f"effects = {_texts(effect for effect in STEMS if effect in joint.effects)}")
-    known = {stem: float(value) for stem, value in zip(LINK, joint.link, strict=True) if not math.isnan(value)}
+    known = {
+        stem: float(value)
+        for stem, value in zip(LINK, joint.link, strict=True)
+        if not math.isnan(value)
+    }
     return lines + _table("nominal", known | dict(joint.nominal))
 
 
 def _frame(joint: Joint) -> list[str]:
-    """Denavit-Hartenberg where R = Rot(x, alpha) Rot(z, theta) and the offset lies along these axes, else the matrix."""
+    """Denavit-Hartenberg where R = Rot(x, alpha) Rot(z, theta) and the offset lies along these
+    axes, else the matrix.
+    """
     R, p = joint.rotation, joint.translation
     alpha, theta = math.atan2(-R[1, 2], R[2, 2]), math.atan2(-R[0, 1], R[0, 0])
     r = float(p[2] * math.cos(alpha) - p[1] * math.sin(alpha))
     rotation, translation = placement(0.0, 0.0, alpha, float(p[0]), theta, r)
     if np.abs(rotation - R).max() > 1e-15 or np.abs(translation - p).max() > 1e-15:
         return [f"rotation = [{', '.join(_list(row) for row in R)}]", f"translation = {_list(p)}"]
-    given = {"alpha": _angle(alpha), "d": _number(float(p[0])), "theta": _angle(theta), "r": _number(r)}
+    given = {
+        "alpha": _angle(alpha),
+        "d": _number(float(p[0])),
+        "theta": _angle(theta),
+        "r": _number(r),
+    }
     return [f"{key} = {value}" for key, value in given.items() if value not in ("0.0", "-0.0")]
 
 
@@ -73,7 +102,10 @@ def _drive(drive: Drive | None) -> list[str]:
             lines.append(f"{key} = {_list(value)}")
     others = [(i, j) for i, j in np.argwhere(drive.gear != 0).tolist() if i != j]
     if others:
-        told = (f"{{ motor = {i + 1}, joint = {j + 1}, ratio = {_number(drive.gear[i, j])} }}" for i, j in others)
+        told = (
+            f"{{ motor = {i + 1}, joint = {j + 1}, ratio = {_number(drive.gear[i, j])} }}"
+            for i, j in others
+        )
         lines.append(f"gear_coupling = [{', '.join(told)}]")
     return lines
 
@@ -99,7 +131,8 @@ def _list(values: object) -> str:
 
 
 def _texts(words: object) -> str:
-    return f"[{', '.join(toml_string(word) for word in (sorted(words) if isinstance(words, frozenset) else list(words)))}]"  # type: ignore[call-overload]
+    listed = sorted(words) if isinstance(words, frozenset) else list(words)  # type: ignore[call-overload]
+    return f"[{', '.join(toml_string(word) for word in listed)}]"
 
 
 def toml_string(word: str) -> str:

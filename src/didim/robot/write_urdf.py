@@ -1,4 +1,6 @@
-"""A robot written as URDF: joints, limits, friction and inertias; what URDF cannot say goes into elements of our own."""
+"""A robot written as URDF: joints, limits, friction and inertias; what URDF cannot say goes into
+elements of our own.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Array = NDArray[np.float64]
 
 
 def robot_urdf(robot: Robot) -> str:
-    """The text of the file, which `load_robot` reads back as the same robot. Links have the axes that they came with."""
+    """The text of the file, which `load_robot` reads back as the same robot. Links have the axes
+    that they came with.
+    """
     names = link_names(robot)
     root = Element("robot", name=robot.name)
     SubElement(root, "link", name=names[BASE])
@@ -46,7 +50,8 @@ def write_inertial(link: Element, joint: Joint) -> None:
     """Put the inertia of a joint's link into its element, in the axes of the link."""
     if not joint.link[9] > 0:
         raise InputError(
-            f"The link of joint {joint.name!r} has the mass {joint.link[9]:g} kg, which no URDF can hold; write a .toml file."
+            f"The link of joint {joint.name!r} has the mass {joint.link[9]:g} kg, which no URDF "
+            "can hold; write a .toml file."
         )
     mass, centre, inertia = parted(seen_from(joint.link, joint.link_frame[:3, :3], np.zeros(3)))
     inertial = SubElement(link, "inertial")
@@ -57,11 +62,18 @@ def write_inertial(link: Element, joint: Joint) -> None:
 
 
 def write_dynamics(element: Element, joint: Joint) -> None:
-    """Put the friction of a joint into its element: the mean of both directions where they differ, none where negative."""
+    """Put the friction of a joint into its element: the mean of both directions where they differ,
+    none where negative.
+    """
     values = dict(joint.nominal)
     damping = values.get("Fv", 0.5 * (values.get("Fvp", 0.0) + values.get("Fvn", 0.0)))
     friction = values.get("Fc", 0.5 * (values.get("Fcp", 0.0) + values.get("Fcn", 0.0)))
-    SubElement(element, "dynamics", damping=written(max(damping, 0.0)), friction=written(max(friction, 0.0)))
+    SubElement(
+        element,
+        "dynamics",
+        damping=written(max(damping, 0.0)),
+        friction=written(max(friction, 0.0)),
+    )
     write_beyond_joint(element, joint)
 
 
@@ -72,7 +84,10 @@ def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: 
     before = np.eye(3) if joint.parent == BASE else robot.joints[joint.parent].link_frame[:3, :3]
     own = joint.link_frame[:3, :3]
     SubElement(
-        element, "origin", xyz=written(before @ joint.translation), rpy=written(roll_pitch_yaw(before @ joint.rotation @ own.T))
+        element,
+        "origin",
+        xyz=written(before @ joint.translation),
+        rpy=written(roll_pitch_yaw(before @ joint.rotation @ own.T)),
     )
     SubElement(element, "parent", link=parent)
     SubElement(element, "child", link=child)
@@ -80,13 +95,21 @@ def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: 
     sides = (max(min(side, UNLIMITED), -UNLIMITED) for side in joint.position_limits)
     limits = dict(zip(("lower", "upper"), sides, strict=True)) if limited else {}
     limits |= {"effort": joint.torque_limit, "velocity": joint.velocity_limit}
-    SubElement(element, "limit", {key: written(value if math.isfinite(value) else 0.0) for key, value in limits.items()})
+    SubElement(
+        element,
+        "limit",
+        {key: written(value if math.isfinite(value) else 0.0) for key, value in limits.items()},
+    )
     write_dynamics(element, joint)
 
 
 def roll_pitch_yaw(R: Array) -> Array:
-    """(3,) angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where the pitch is a right angle and yaw is arbitrary."""
+    """(3,) angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where the pitch is a right angle
+    and yaw is arbitrary.
+    """
     yaw = math.atan2(R[1, 0], R[0, 0])
     cos, sin = math.cos(yaw), math.sin(yaw)
     turned = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]]) @ R
-    return np.array([math.atan2(-turned[1, 2], turned[1, 1]), math.atan2(-turned[2, 0], turned[0, 0]), yaw])
+    return np.array(
+        [math.atan2(-turned[1, 2], turned[1, 1]), math.atan2(-turned[2, 0], turned[0, 0]), yaw]
+    )

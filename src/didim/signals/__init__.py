@@ -1,4 +1,6 @@
-"""What was measured, and what was asked for: experiments, references and trajectories; how records are read and reduced."""
+"""What was measured, and what was asked for: experiments, references and trajectories; how records
+are read and reduced.
+"""
 
 from didim.signals.alignment import TimeOffset, time_offset
 from didim.signals.experiment import Experiment

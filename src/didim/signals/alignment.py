@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
-from didim.door import per_joint, real
 from didim.errors import InputError
 from didim.signals.experiment import Experiment
+from didim.validation import per_joint, real
 
 Array = NDArray[np.float64]
 
@@ -32,12 +32,15 @@ class TimeOffset:
         later = "late" if self.seconds >= 0 else "early"
         return (
             f"The record is {1e3 * abs(self.seconds):.3g} ms {later} against its reference "
-            f"(misfit {100 * self.misfit_before:.3g} % before, {100 * self.misfit:.3g} % after a shift)."
+            f"(misfit {100 * self.misfit_before:.3g} % before, {100 * self.misfit:.3g} % after a "
+            "shift)."
         )
 
 
 def motion_frequency(experiment: Experiment) -> float:
-    """Angular frequency of the reference, rad/s: rms velocity over rms position about the mean, over the joints that move."""
+    """Angular frequency of the reference, rad/s: rms velocity over rms position about the mean,
+    over the joints that move.
+    """
     q, dq, _ = experiment.reference("linear").sample(np.asarray(experiment.t))
     spread, speed = q.std(axis=0), np.sqrt(np.mean(dq**2, axis=0))
     moves = spread > 0
@@ -47,15 +50,18 @@ def motion_frequency(experiment: Experiment) -> float:
 def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0) -> TimeOffset:
     """Estimate how late the record is against its reference, from the measured positions.
 
-    A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop and is no offset of the
-    clocks: for the law (53) it is 1/kp, with a full velocity reference 0. The search is bounded by
-    +-most s and by half the record.
+    A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop
+    and is no offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference 0.
+    The search is bounded by +-most s and by half the record.
     """
     if not isinstance(experiment, Experiment):
-        raise InputError(f"experiment must be a didim.Experiment, found {type(experiment).__name__}.")
+        raise InputError(
+            f"experiment must be a didim.Experiment, found {type(experiment).__name__}."
+        )
     if experiment.q is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no measured positions, from which an offset could be seen; give q."
+            f"Experiment {experiment.name!r} has no measured positions, from which an offset could "
+            "be seen; give q."
         )
     course, n = experiment.reference(), experiment.n
     length = float(np.asarray(experiment.t)[-1] - np.asarray(experiment.t)[0])
@@ -67,22 +73,34 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
     spread = q.std(axis=0)
     moves = spread > 0
     if not moves.any():
-        raise InputError(f"No joint moves in experiment {experiment.name!r}: no offset can be seen.")
+        raise InputError(
+            f"No joint moves in experiment {experiment.name!r}: no offset can be seen."
+        )
     inside = (t >= course.span[0] + most) & (t <= course.span[1] - most)
     inside = inside if inside.sum() > 100 else np.ones(t.size, dtype=bool)
 
     def misfit(shift: float, every: int = 1) -> float:
-        """rms over the joints that move, all of them on their own scale; of one sample in so many."""
+        """rms over the joints that move, all of them on their own scale; of one sample in so
+        many.
+        """
         at, error = t[inside][::every], np.zeros((0,))
         for lag in np.unique(lags[moves]):
             alike = np.flatnonzero(moves & (lags == lag))
             asked = course.sample(at - shift - lag)[0][:, alike]
-            error = np.concatenate([error, ((q[inside][::every, alike] - asked) / spread[alike]).ravel()])
+            error = np.concatenate(
+                [error, ((q[inside][::every, alike] - asked) / spread[alike]).ravel()]
+            )
         return float(np.sqrt(np.mean(error**2)))
 
     grid, every = np.linspace(-most, most, 81), max(1, int(inside.sum()) // _COARSE)
     best = grid[int(np.argmin([misfit(shift, every) for shift in grid]))]
     spacing = grid[1] - grid[0]
-    found = minimize_scalar(misfit, bounds=(best - spacing, best + spacing), method="bounded", options={"xatol": 1e-7})
+    found = minimize_scalar(
+        misfit, bounds=(best - spacing, best + spacing), method="bounded", options={"xatol": 1e-7}
+    )
     before = misfit(0.0)
-    return TimeOffset(float(found.x), float(found.fun), before) if found.fun < before else TimeOffset(0.0, before, before)
+    return (
+        TimeOffset(float(found.x), float(found.fun), before)
+        if found.fun < before
+        else TimeOffset(0.0, before, before)
+    )

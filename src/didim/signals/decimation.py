@@ -2,10 +2,11 @@
 
 Three conventions, all with the cut at 0.8 of the new Nyquist frequency:
 
-- "matlab": MATLAB's `decimate`: Chebyshev I of order 8, 0.05 dB, forward and backward; the last sample is kept.
+- "matlab": MATLAB's `decimate`: Chebyshev I of order 8, 0.05 dB, forward and backward; the last
+  sample is kept.
 - "scipy": SciPy's `decimate`: the same filter with other edges; the first sample is kept.
-- "fir": a linear-phase filter of 20 n_d + 1 taps; the samples at both ends that it cannot reach are cut. Nothing is assumed
-  about what lies beyond the record, and memory does not grow with it.
+- "fir": a linear-phase filter of 20 n_d + 1 taps; the samples at both ends that it cannot reach are
+  cut. Nothing is assumed about what lies beyond the record, and memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from numpy.typing import NDArray
 from scipy import signal
 from scipy.linalg.blas import dgemm
 
-from didim.door import whole
 from didim.dynamics.kernels.elementary import LANES
 from didim.errors import InputError, nearest
 from didim.signals.zero_phase import pour, zero_phase
+from didim.validation import whole
 
 Array = NDArray[np.float64]
 Source = Callable[[int, int], Array]
@@ -37,7 +38,9 @@ _PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
 _HALF = 10
 """Half length of the linear-phase filter, in new samples."""
 _AT_ONCE = 4
-"""New samples that one block of old ones is worth. Every old sample is read once, and a sixth of the products is with zeros."""
+"""New samples that one block of old ones is worth. Every old sample is read once, and a sixth of
+the products is with zeros.
+"""
 _BLOCK = 1 << 14
 """Samples that are read at once."""
 
@@ -56,18 +59,27 @@ class Decimation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "factor", whole(self.factor, "decimation", least=1))
         if not isinstance(self.convention, str) or self.convention not in CONVENTIONS:
-            raise InputError(f"Unknown decimate {self.convention!r}; {nearest(str(self.convention), CONVENTIONS)}")
+            raise InputError(
+                f"Unknown decimate {self.convention!r}; "
+                f"{nearest(str(self.convention), CONVENTIONS)}"
+            )
 
     @property
     def shortest(self) -> int:
         """The fewest samples that can be decimated."""
         if self.factor == 1:
             return 1
-        return 2 * _HALF * self.factor + 1 if self.convention == "fir" else max(_PADS[self.convention] + 2, 2 * self.factor)
+        return (
+            2 * _HALF * self.factor + 1
+            if self.convention == "fir"
+            else max(_PADS[self.convention] + 2, 2 * self.factor)
+        )
 
     @property
     def streams(self) -> bool:
-        """Whether columns are decimated as they come, in memory that does not grow with the record."""
+        """Whether columns are decimated as they come, in memory that does not grow with the
+        record.
+        """
         return self.factor > 1 and self.convention == "fir"
 
     def kept(self, N: int) -> NDArray[np.int64]:
@@ -76,7 +88,9 @@ class Decimation:
             return np.arange(N)
         if self.convention == "fir":
             return np.arange(_HALF * self.factor, N - _HALF * self.factor, self.factor)
-        return np.arange((N - 1) % self.factor if self.convention == "matlab" else 0, N, self.factor)
+        return np.arange(
+            (N - 1) % self.factor if self.convention == "matlab" else 0, N, self.factor
+        )
 
     def apply(self, N: int, source: Source) -> Array:
         """The columns of `source`, N samples long, decimated: (K, m)."""
@@ -84,7 +98,8 @@ class Decimation:
             return source(0, N)
         if self.shortest > N:
             raise InputError(
-                f"The record is too short: {N} samples, but decimation by {self.factor} ({self.convention}) needs "
+                f"The record is too short: {N} samples, but decimation by {self.factor} "
+                f"({self.convention}) needs "
                 f"{self.shortest}. Record longer, or decimate less."
             )
         stream = self.stream()
@@ -98,11 +113,15 @@ class Decimation:
 
     @cached_property
     def _taps(self) -> Array:
-        return np.asarray(signal.firwin(2 * _HALF * self.factor + 1, _CUT / self.factor, window="hamming"))
+        return np.asarray(
+            signal.firwin(2 * _HALF * self.factor + 1, _CUT / self.factor, window="hamming")
+        )
 
     @cached_property
     def _bands(self) -> Array:
-        """The filter as a matrix: what a block of old samples (rows) adds to each new one that it reaches (columns)."""
+        """The filter as a matrix: what a block of old samples (rows) adds to each new one that it
+        reaches (columns).
+        """
         reach, taps = _AT_ONCE + 2 * _HALF, self._taps
         bands = np.zeros((_AT_ONCE * self.factor + 2 * taps.size, reach), order="F")
         for k in range(reach):  # new sample k of the block begins with its row (k - 2 _HALF) factor
@@ -116,7 +135,9 @@ class Decimation:
 
     @cached_property
     def correlation(self) -> Array:
-        """Autocorrelation (L,) that white noise has after decimation, at lags 0, 1, ... of the new samples."""
+        """Autocorrelation (L,) that white noise has after decimation, at lags 0, 1, ... of the new
+        samples.
+        """
         if self.factor == 1:
             return np.ones(1)
         lags = self._noise[: 2 * _HALF * self.factor : self.factor]
@@ -134,12 +155,17 @@ class Decimation:
         if self.convention == "fir":
             power = np.abs(np.fft.rfft(self._taps, size)) ** 2
         else:
-            power = np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1]) ** 4
+            power = (
+                np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1])
+                ** 4
+            )
         return np.asarray(np.fft.irfft(power, size))
 
 
 class Stream:
-    """Decimates columns as they come. A linear-phase filter keeps no more than its own length; the others keep everything."""
+    """Decimates columns as they come. A linear-phase filter keeps no more than its own length; the
+    others keep everything.
+    """
 
     def __init__(self, decimation: Decimation) -> None:
         self.decimation = decimation
@@ -169,24 +195,36 @@ class Stream:
         self.rest = rows[whole:].copy()
 
     def _add(self, rows: Array) -> None:
-        """Blocks of rows: the share of each in the new samples that it reaches, 2 _HALF of which blocks before have begun."""
+        """Blocks of rows: the share of each in the new samples that it reaches, 2 _HALF of which
+        blocks before have begun.
+        """
         n_d, bands = self.decimation.factor, self.decimation._bands
         sums = np.zeros((2 * _HALF + len(rows) // n_d, rows.shape[1]))
         if self.open is not None:
             sums[: 2 * _HALF] = self.open
         for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _AT_ONCE):
             block, reached = rows[at * n_d : (at + _AT_ONCE) * n_d], sums[at : at + bands.shape[1]]
-            block.reshape(-1)[::LANES].max()  # reads it line by line into the cache: the product jumps between rows
-            dgemm(1.0, block.T, bands, 1.0, reached.T, overwrite_c=True)  # in place: transposed, both have Fortran's order
+            block.reshape(-1)[
+                ::LANES
+            ].max()  # reads it line by line into the cache: the product jumps between rows
+            dgemm(
+                1.0, block.T, bands, 1.0, reached.T, overwrite_c=True
+            )  # in place: transposed, both have Fortran's order
         self.parts.append(sums[: -2 * _HALF])
         self.count += len(rows)
         self.open = sums[-2 * _HALF :]
 
     def result(self) -> Array:
-        """The decimated columns (K, m) of all rows; asked for once, since the rows are given up for it."""
+        """The decimated columns (K, m) of all rows; asked for once, since the rows are given up for
+        it.
+        """
         if self.decimation.streams and self.rest is not None and self.open is not None:
-            with np.errstate(invalid="ignore", over="ignore"):  # a simulation that ran away is told by who asked for it
-                self.parts.append(self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest)
+            with np.errstate(
+                invalid="ignore", over="ignore"
+            ):  # a simulation that ran away is told by who asked for it
+                self.parts.append(
+                    self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest
+                )
             new = self.decimation.kept(self.count + len(self.rest)).size
             sums = np.empty((2 * _HALF + new, self.rest.shape[1]))
             pour(self.parts, sums)
@@ -195,4 +233,6 @@ class Stream:
             return np.ascontiguousarray(np.concatenate(self.parts))
         kept = self.decimation.kept(sum(map(len, self.parts)))
         pad = _PADS[self.decimation.convention]
-        return zero_phase(self.parts, self.decimation._sections, pad, kept[0], self.decimation.factor)
+        return zero_phase(
+            self.parts, self.decimation._sections, pad, kept[0], self.decimation.factor
+        )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import instants, real, samples, width_of
 from didim.errors import InputError
 from didim.signals.reference import Course, Reference
+from didim.validation import instants, real, samples, width_of
 
 Array = NDArray[np.float64]
 
@@ -21,7 +21,9 @@ SHORTEST, LONGEST = 1e-8, 1e6
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """One record: joint torques and the reference that the controller followed; positions where they were measured."""
+    """One record: joint torques and the reference that the controller followed; positions where
+    they were measured.
+    """
 
     t: ArrayLike
     """(N,) s, rising."""
@@ -43,11 +45,16 @@ class Experiment:
         object.__setattr__(self, "t", time.copy())
         step = float(np.median(np.diff(time)))
         if not SHORTEST < step < LONGEST:
-            raise InputError(f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its unit.")
+            raise InputError(
+                f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its "
+                "unit."
+            )
         for name in ("tau", "q", "dq"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, samples(value, name, width, time.size).copy())
-        if not isinstance(self.name, str) or not all(isinstance(note, str) for note in _listed(self.notes)):
+        if not isinstance(self.name, str) or not all(
+            isinstance(note, str) for note in _listed(self.notes)
+        ):
             raise InputError("name must be a text and notes a list of texts.")
         object.__setattr__(self, "notes", tuple(self.notes))
         if isinstance(self.q_ref, Course):
@@ -58,7 +65,10 @@ class Experiment:
 
     def __repr__(self) -> str:
         time = np.asarray(self.t)
-        return f"Experiment({self.name!r}, {time.size} samples of {self.n} joints, {time[0]:g} to {time[-1]:g} s)"
+        return (
+            f"Experiment({self.name!r}, {time.size} samples of {self.n} joints, {time[0]:g} to "
+            f"{time[-1]:g} s)"
+        )
 
     @property
     def n(self) -> int:
@@ -69,32 +79,52 @@ class Experiment:
         """The reference as a motion; an array on t is interpolated as asked."""
         if self.q_ref is None:
             raise InputError(f"Experiment {self.name!r} has no reference; give q_ref.")
-        return self.q_ref if isinstance(self.q_ref, Course) else Reference(self.t, self.q_ref, interpolation=interpolation)
+        return (
+            self.q_ref
+            if isinstance(self.q_ref, Course)
+            else Reference(self.t, self.q_ref, interpolation=interpolation)
+        )
 
     def between(self, start: float, end: float) -> Experiment:
-        """The part with start <= t <= end. A reference with its own clock is kept whole: the loop has a history."""
+        """The part with start <= t <= end. A reference with its own clock is kept whole: the loop
+        has a history.
+        """
         time, start, end = np.asarray(self.t), real(start, "start"), real(end, "end")
         keep = (time >= start) & (time <= end)
         if keep.sum() < 2:
             raise InputError(
-                f"No two samples lie between {start:g} and {end:g} s; the record has {time[0]:g} to {time[-1]:g} s."
+                f"No two samples lie between {start:g} and {end:g} s; the record has {time[0]:g} "
+                f"to {time[-1]:g} s."
             )
         cut: dict[str, Any] = {
-            name: None if (value := getattr(self, name)) is None else value[keep] for name in ("tau", "q", "dq")
+            name: None if (value := getattr(self, name)) is None else value[keep]
+            for name in ("tau", "q", "dq")
         }
-        q_ref = self.q_ref if self.q_ref is None or isinstance(self.q_ref, Course) else np.asarray(self.q_ref)[keep]
+        q_ref = (
+            self.q_ref
+            if self.q_ref is None or isinstance(self.q_ref, Course)
+            else np.asarray(self.q_ref)[keep]
+        )
         return replace(self, t=time[keep], q_ref=q_ref, **cut)
 
     def aligned(self, offset: float) -> Experiment:
-        """The experiment with its reference shifted by `offset` s (later if positive), cut to the times that both cover."""
+        """The experiment with its reference shifted by `offset` s (later if positive), cut to the
+        times that both cover.
+        """
         offset = real(offset, "offset")
         if isinstance(self.q_ref, Course) or self.q_ref is None:
             course = self.reference().shifted(-offset)
         else:
             course = Reference(np.asarray(self.t) + offset, self.q_ref, interpolation="linear")
         start, end = course.span
-        cut = self.between(max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1])))
-        return replace(cut, q_ref=course, notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."))
+        cut = self.between(
+            max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1]))
+        )
+        return replace(
+            cut,
+            q_ref=course,
+            notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."),
+        )
 
 
 def _listed(notes: object) -> list[object]:

@@ -1,4 +1,6 @@
-"""From measured positions to velocities and accelerations, without phase shift (section II, before eq. 8)."""
+"""From measured positions to velocities and accelerations, without phase shift (section II, before
+eq. 8).
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from didim.door import whole
 from didim.errors import InputError
 from didim.signals.zero_phase import zero_phase
+from didim.validation import whole
 
 Array = NDArray[np.float64]
 
 
 def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Array:
-    """Columns of x (N, n) through a Butterworth filter, forward and backward (filtfilt); None: as they are.
+    """Columns of x (N, n) through a Butterworth filter, forward and backward (filtfilt); None: as
+    they are.
 
     `rate` and `cutoff` are in Hz; each pass is 3 dB down at the cutoff, both together 6 dB.
     """
@@ -23,32 +26,43 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
     order = whole(order, "order", least=1)
     if not 0 < cutoff < rate / 2:
         raise InputError(
-            f"cutoff must lie between 0 and {rate / 2:g} Hz, half the sampling rate, found {cutoff:g}; None filters nothing."
+            f"cutoff must lie between 0 and {rate / 2:g} Hz, half the sampling rate, found "
+            f"{cutoff:g}; None filters nothing."
         )
     least = max(3 * order + 2, rate / cutoff)
     if x.shape[0] < least:
         raise InputError(
-            f"The record is too short: {x.shape[0]} samples, a filter of order {order} and {cutoff:g} Hz needs {least:.4g}."
+            f"The record is too short: {x.shape[0]} samples, a filter of order {order} and "
+            f"{cutoff:g} Hz needs {least:.4g}."
         )
     sections = signal.butter(order, 2 * cutoff / rate, output="sos")
-    return zero_phase([np.ascontiguousarray(x, dtype=float)], sections, max(3 * order, reach(rate, cutoff)))
+    return zero_phase(
+        [np.ascontiguousarray(x, dtype=float)], sections, max(3 * order, reach(rate, cutoff))
+    )
 
 
 def reach(rate: float, cutoff: float | None) -> int:
     """Samples over which a filter of this cutoff has its effect: one period of the cutoff.
 
-    A record that begins in motion is continued by as many beyond its ends, or MATLAB's three times the order if that is more.
+    A record that begins in motion is continued by as many beyond its ends, or MATLAB's three times
+    the order if that is more.
     """
     return 0 if cutoff is None else int(rate / cutoff)
 
 
 def central_difference(x: Array, step: float) -> Array:
-    """Rate of the columns of x (N, n), s apart by `step`: (x[k+1] - x[k-1]) / (2 step), one-sided at both ends."""
+    """Rate of the columns of x (N, n), s apart by `step`: (x[k+1] - x[k-1]) / (2 step), one-sided
+    at both ends.
+    """
     return np.asarray(np.gradient(x, step, axis=0))
 
 
-def estimated_motion(q: Array, rate: float, cutoff: float | None, order: int = 4) -> tuple[Array, Array, Array]:
-    """q, dq, ddq (N, n) from measured positions: filtered, then differentiated twice by central differences."""
+def estimated_motion(
+    q: Array, rate: float, cutoff: float | None, order: int = 4
+) -> tuple[Array, Array, Array]:
+    """q, dq, ddq (N, n) from measured positions: filtered, then differentiated twice by central
+    differences.
+    """
     smooth = lowpass(q, rate, cutoff, order)
     dq = central_difference(smooth, 1.0 / rate)
     return smooth, dq, central_difference(dq, 1.0 / rate)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from didim.door import instants, samples, width_of
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK, Pieces
+from didim.validation import instants, samples, width_of
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,9 @@ INTERPOLATIONS = ("held", "linear", "cubic")
 
 
 class Course(ABC):
-    """Anything that gives positions, velocities and accelerations (N, n) at given times: a reference or a trajectory."""
+    """Anything that gives positions, velocities and accelerations (N, n) at given times: a
+    reference or a trajectory.
+    """
 
     @property
     @abstractmethod
@@ -41,7 +43,9 @@ class Course(ABC):
         return self if origin == 0.0 else _Shifted(self, origin)
 
     def delayed(self, delay: float) -> Course:
-        """The same course, later by `delay` s, on the same clock; it is taken to cover the same times."""
+        """The same course, later by `delay` s, on the same clock; it is taken to cover the same
+        times.
+        """
         return self if delay == 0.0 else _Delayed(self.shifted(-delay), self.span)
 
     @abstractmethod
@@ -51,10 +55,12 @@ class Course(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Reference(Course):
-    """A table of reference positions, with velocities and accelerations where the controller had them.
+    """A table of reference positions, with velocities and accelerations where the controller had
+    them.
 
-    Without `dq_ref` the velocity is that of the interpolation: the slope of the cubic or linear pieces; of a held reference the
-    backward difference, which is what a sampled controller computes (zero at its first sample). `ddq_ref` likewise.
+    Without `dq_ref` the velocity is that of the interpolation: the slope of the cubic or linear
+    pieces; of a held reference the backward difference, which is what a sampled controller computes
+    (zero at its first sample). `ddq_ref` likewise.
     """
 
     t: ArrayLike
@@ -69,7 +75,8 @@ class Reference(Course):
     def __post_init__(self) -> None:
         if self.interpolation not in INTERPOLATIONS:
             raise InputError(
-                f"Unknown interpolation {self.interpolation!r}; {nearest(str(self.interpolation), INTERPOLATIONS)}"
+                f"Unknown interpolation {self.interpolation!r}; "
+                f"{nearest(str(self.interpolation), INTERPOLATIONS)}"
             )
         time = instants(self.t, "t of the reference")
         width = width_of(self.q_ref, "q_ref")
@@ -80,7 +87,10 @@ class Reference(Course):
 
     def __repr__(self) -> str:
         start, end = self.span
-        return f"Reference({np.size(self.t)} samples of {self.n} joints, {start:g} to {end:g} s, {self.interpolation})"
+        return (
+            f"Reference({np.size(self.t)} samples of {self.n} joints, {start:g} to {end:g} s, "
+            f"{self.interpolation})"
+        )
 
     @property
     def n(self) -> int:
@@ -101,7 +111,9 @@ class Reference(Course):
         return Pieces(_closed(time), value, rate, self._companion(time, rate, self.ddq_ref))
 
     def _companion(self, time: Array, pieces: Array, given: ArrayLike | None) -> Array:
-        """The derivative of a signal: as given, by backward difference where it is held, else that of its pieces."""
+        """The derivative of a signal: as given, by backward difference where it is held, else that
+        of its pieces.
+        """
         if given is not None:
             return _interpolate(time, np.asarray(given), self.interpolation)
         if self.interpolation == "held":
@@ -123,9 +135,14 @@ class Reference(Course):
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
         pieces, at = self._all, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
-        index = np.clip(np.searchsorted(pieces.time - TICK, at, side="right") - 1, 0, pieces.time.size - 2)
+        index = np.clip(
+            np.searchsorted(pieces.time - TICK, at, side="right") - 1, 0, pieces.time.size - 2
+        )
         u = (at - pieces.time[index])[:, None]
-        q, dq, ddq = (((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0] for c in pieces[1:])
+        q, dq, ddq = (
+            ((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0]
+            for c in pieces[1:]
+        )
         return q, dq, ddq
 
 
@@ -198,7 +215,9 @@ class _Shifted(Course):
 
 @dataclass(frozen=True, eq=False)
 class _Delayed(Course):
-    """A course that was shifted by little, so that it still stands for the times that it covered before."""
+    """A course that was shifted by little, so that it still stands for the times that it covered
+    before.
+    """
 
     course: Course
     covered: tuple[float, float]
@@ -222,7 +241,9 @@ class _Delayed(Course):
 
 
 def _closed(time: Array) -> Array:
-    """The knots (N + 1,) of N pieces: the last value has a piece of its own, so that it is read at its own time."""
+    """The knots (N + 1,) of N pieces: the last value has a piece of its own, so that it is read at
+    its own time.
+    """
     return np.append(time, 2 * time[-1] - time[-2])
 
 
@@ -238,7 +259,9 @@ def _interpolate(time: Array, values: Array, interpolation: str) -> Array:
 
 
 def smooth_pieces(time: Array, q: Array, dq: Array, ddq: Array) -> Pieces:
-    """Pieces of a motion that is known exactly at the knots: cubics with its values and slopes; a spline for ddq."""
+    """Pieces of a motion that is known exactly at the knots: cubics with its values and slopes; a
+    spline for ddq.
+    """
     value, rate, acceleration = (_interpolate(time, signal, "cubic") for signal in (q, dq, ddq))
     value[:-1] = _coefficients(CubicHermiteSpline(time, q, dq, axis=0).c)
     rate[:-1] = _coefficients(CubicHermiteSpline(time, dq, ddq, axis=0).c)

@@ -1,4 +1,6 @@
-"""A regular clock for a record: jittering times are resampled on the logged time, repeated samples are found."""
+"""A regular clock for a record: jittering times are resampled on the logged time, repeated samples
+are found.
+"""
 
 from __future__ import annotations
 
@@ -36,15 +38,21 @@ def is_regular(t: Array) -> bool:
 
 
 def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
-    """The experiment on a regular clock: itself if it has one, else resampled at its median period, with a note.
+    """The experiment on a regular clock: itself if it has one, else resampled at its median period,
+    with a note.
 
-    Torques are interpolated linearly, positions and velocities by cubic splines. A reference given on the logged times keeps
-    them, read with `interpolation`. Notes are added for gaps and for torques that repeat themselves.
+    Torques are interpolated linearly, positions and velocities by cubic splines. A reference given
+    on the logged times keeps them, read with `interpolation`. Notes are added for gaps and for
+    torques that repeat themselves.
     """
     t, tau = np.asarray(experiment.t), np.asarray(experiment.tau)
     notes = [*experiment.notes, *_repetitions(tau)]
     if is_regular(t):
-        return experiment if len(notes) == len(experiment.notes) else replace(experiment, notes=tuple(notes))
+        return (
+            experiment
+            if len(notes) == len(experiment.notes)
+            else replace(experiment, notes=tuple(notes))
+        )
     step = np.diff(t)
     period = period_of(t)
     clock: Array = t[0] + period * np.arange(int(np.floor((t[-1] - t[0]) / period + 1e-6)) + 1)
@@ -56,11 +64,14 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     if gaps.size:
         widest = gaps[step[gaps].argmax()]
         notes.append(
-            f"{gaps.size} gaps; the longest, {step[widest]:.3g} s at t = {t[widest]:.6g} s, was bridged by "
+            f"{gaps.size} gaps; the longest, {step[widest]:.3g} s at t = {t[widest]:.6g} s, was "
+            "bridged by "
             "a straight line: better split the record there (between)."
         )
     signals: dict[str, Any] = {
-        name: None if (value := getattr(experiment, name)) is None else CubicSpline(t, value, axis=0)(clock)
+        name: None
+        if (value := getattr(experiment, name)) is None
+        else CubicSpline(t, value, axis=0)(clock)
         for name in ("q", "dq")
     }
     torque = np.column_stack([np.interp(clock, t, column) for column in tau.T])
@@ -81,4 +92,7 @@ def _repetitions(tau: Array) -> list[str]:
     share = float(still.mean())
     if share <= REPEATED or share == 1.0:
         return []
-    return [f"{100 * share:.0f} % of the torque samples repeat the one before: the log is faster than the measurement."]
+    return [
+        f"{100 * share:.0f} % of the torque samples repeat the one before: the log is faster than "
+        "the measurement."
+    ]

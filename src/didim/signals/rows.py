@@ -1,4 +1,6 @@
-"""How the samples of a record become rows of a linear system (10)-(14): cut, filter, decimate, leave out what is at rest."""
+"""How the samples of a record become rows of a linear system (10)-(14): cut, filter, decimate,
+leave out what is at rest.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import per_joint, whole
 from didim.errors import InputError, shortened
 from didim.signals.decimation import Decimation, Source
+from didim.validation import per_joint, whole
 
 Array = NDArray[np.float64]
 
@@ -34,22 +36,31 @@ class Selection:
     trim: tuple[int, int] = (0, 0)
     """Samples cut at the start and at the end, before anything is decimated."""
     rest_velocity: ArrayLike | None = None
-    """Equations of a joint slower than this (rad/s or m/s; one number or one for each joint) are left out; None: none."""
+    """Equations of a joint slower than this (rad/s or m/s; one number or one for each joint) are
+    left out; None: none.
+    """
     ends: bool = True
-    """Whether the first and last rows count. Forward-backward filters continue a record about its end samples, whose noise
-    these rows take over whole."""
+    """Whether the first and last rows count. Forward-backward filters continue a record about its
+    end samples, whose noise these rows take over whole.
+    """
 
     def __post_init__(self) -> None:
         _ = self.decimator
         try:
             start, end = self.trim
         except (TypeError, ValueError):
-            raise InputError(f"trim must be two numbers of samples, at start and end, found {shortened(self.trim)}.") from None
+            raise InputError(
+                "trim must be two numbers of samples, at start and end, found "
+                f"{shortened(self.trim)}."
+            ) from None
         if self.rest_velocity is not None and not _is_not_negative(self.rest_velocity):
             raise InputError(
-                f"rest_velocity must be one number or one for each joint, not negative, found {shortened(self.rest_velocity)}."
+                "rest_velocity must be one number or one for each joint, not negative, found "
+                f"{shortened(self.rest_velocity)}."
             )
-        object.__setattr__(self, "trim", (whole(start, "trim at the start", 0), whole(end, "trim at the end", 0)))
+        object.__setattr__(
+            self, "trim", (whole(start, "trim at the start", 0), whole(end, "trim at the end", 0))
+        )
 
     @cached_property
     def decimator(self) -> Decimation:
@@ -57,9 +68,11 @@ class Selection:
         return Decimation(self.decimation, self.decimate)
 
     def window(self, t: Array, transient: float = 0.0, edge: int = 0) -> tuple[int, int]:
-        """First and one past the last sample that are used, without `transient` s at the start; refused if too few remain.
+        """First and one past the last sample that are used, without `transient` s at the start;
+        refused if too few remain.
 
-        `edge` samples are cut at both ends as well, unless that would leave less than half of the rest.
+        `edge` samples are cut at both ends as well, unless that would leave less than half of the
+        rest.
         """
         after = int(np.searchsorted(t, t[0] + transient - 1e-9))
         start, stop = max(self.trim[0], after), t.size - self.trim[1]
@@ -69,24 +82,34 @@ class Selection:
             return inner
         if stop - start < least:
             raise InputError(
-                f"The record is too short: {t.size} samples ({t[-1] - t[0]:.4g} s), of which {max(stop - start, 0)} remain "
-                f"after a transient of {transient:.3g} s and trim {self.trim}; decimation by {self.decimation} needs {least}. "
+                f"The record is too short: {t.size} samples ({t[-1] - t[0]:.4g} s), of which "
+                f"{max(stop - start, 0)} remain "
+                f"after a transient of {transient:.3g} s and trim {self.trim}; decimation by "
+                f"{self.decimation} needs {least}. "
                 "Record longer, decimate less, or give a shorter transient."
             )
         return start, stop
 
     def moving(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
-        """(K, n) whether joint j's equation in row k of a window is used, for the velocities dq (N, n)."""
+        """(K, n) whether joint j's equation in row k of a window is used, for the velocities dq (N,
+        n).
+        """
         start, stop = window
         kept = start + self.decimator.kept(stop - start)
-        limit = 0.0 if self.rest_velocity is None else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
+        limit = (
+            0.0
+            if self.rest_velocity is None
+            else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
+        )
         used = np.asarray(np.abs(dq[kept]) >= limit)
         if not self.ends and self.decimation > 1 and self.decimate != "fir":
             used[[0, -1]] = False
         return used
 
     def reduce(self, window: tuple[int, int], source: Source) -> Array:
-        """Columns of the record, which `source(start, stop)` gives, filtered and decimated over the window: (K, m)."""
+        """Columns of the record, which `source(start, stop)` gives, filtered and decimated over the
+        window: (K, m).
+        """
         start, stop = window
         return self.decimator.apply(stop - start, lambda a, b: source(start + a, start + b))
 

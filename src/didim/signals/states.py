@@ -1,4 +1,6 @@
-"""The motion that W is built from, at the samples of a record: measured and differentiated, or that of the reference."""
+"""The motion that W is built from, at the samples of a record: measured and differentiated, or that
+of the reference.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class States:
 
 
 def still_joints(q: Array) -> NDArray[np.bool_]:
-    """(n,) joints whose measured positions (N, n) do not move: no range, or an encoder flickering between two counts."""
+    """(n,) joints whose measured positions (N, n) do not move: no range, or an encoder flickering
+    between two counts.
+    """
     flickers = [np.all((column == column.min()) | (column == column.max())) for column in q.T]
     return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < STILL))
 
@@ -40,13 +44,16 @@ def refuse_unmeasured(experiment: Experiment) -> None:
     """Refuse a record without positions."""
     if experiment.q is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, or use DIDIM (method = "
+            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, "
+            "or use DIDIM (method = "
             '"didim" in a study), which needs torque and reference only.'
         )
 
 
 def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
-    """The measured motion of a regularly sampled record, filtered and differentiated; still joints are exactly at rest."""
+    """The measured motion of a regularly sampled record, filtered and differentiated; still joints
+    are exactly at rest.
+    """
     refuse_unmeasured(experiment)
     q = np.asarray(experiment.q)
     smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(np.asarray(experiment.t)), cutoff, order)

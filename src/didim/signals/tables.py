@@ -1,4 +1,6 @@
-"""Files as named columns: text, NPZ, MAT, Parquet, ROS bags and MCAP. Nothing in a file is executed."""
+"""Files as named columns: text, NPZ, MAT, Parquet, ROS bags and MCAP. Nothing in a file is
+executed.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ KINDS = tuple(_READERS)
 
 
 def read_table(path: str | PathLike[str]) -> Table:
-    """The columns of a file, or of the folder of a ROS 2 bag; a text file without a header names them "1", "2", ..."""
+    """The columns of a file, or of the folder of a ROS 2 bag; a text file without a header names
+    them "1", "2", ...
+    """
     if not isinstance(path, str | PathLike):
         raise InputError(f"A file is named by its path, found {shortened(path)}.")
     file = Path(path)
@@ -46,7 +50,11 @@ def read_table(path: str | PathLike[str]) -> Table:
         if (file / "metadata.yaml").is_file():
             return read_bag(file)
         if not file.is_file():
-            reason = "is a folder" if file.is_dir() else ("is no regular file" if file.exists() else "no such file")
+            reason = (
+                "is a folder"
+                if file.is_dir()
+                else ("is no regular file" if file.exists() else "no such file")
+            )
             raise InputError(f"{shortened(str(file))}: {reason}.")
     except (OSError, ValueError) as problem:
         if isinstance(problem, InputError):

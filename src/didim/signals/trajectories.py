@@ -1,4 +1,6 @@
-"""Trajectories to excite a robot: finite Fourier series and quintic point-to-point moves. A table is a `Reference`."""
+"""Trajectories to excite a robot: finite Fourier series and quintic point-to-point moves. A table
+is a `Reference`.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.door import instants, per_joint, real, samples, table, whole, width_of
 from didim.errors import InputError
 from didim.robot.robot import Robot
 from didim.signals.kernels.pieces import Pieces
 from didim.signals.reference import Course, smooth_pieces
+from didim.validation import instants, per_joint, real, samples, table, whole, width_of
 
 Array = NDArray[np.float64]
 
 
 class Trajectory(Course):
-    """A motion known at every time by a formula; a loop reads it as cubics through exact values and slopes."""
+    """A motion known at every time by a formula; a loop reads it as cubics through exact values and
+    slopes.
+    """
 
     def pieces(self, start: float, end: float, step: float) -> Pieces:
         """Cubic pieces over [start, end], as long as the loop's step and at most 1 ms."""
@@ -31,8 +35,9 @@ class Trajectory(Course):
 class Fourier(Trajectory):
     """Finite Fourier series (Swevers et al. 1997) of L harmonics that starts and ends at rest.
 
-    dq_j = sum over l of a_jl cos(l w t) + b_jl sin(l w t), w = 2 pi / period. So that every period begins with zero velocity
-    and acceleration, the coefficients are moved to the nearest ones with sum a_jl = 0 and sum l b_jl = 0.
+    dq_j = sum over l of a_jl cos(l w t) + b_jl sin(l w t), w = 2 pi / period. So that every period
+    begins with zero velocity and acceleration, the coefficients are moved to the nearest ones with
+    sum a_jl = 0 and sum l b_jl = 0.
     """
 
     a: ArrayLike
@@ -48,7 +53,10 @@ class Fourier(Trajectory):
     def __post_init__(self) -> None:
         a, b = table(self.a, "a"), table(self.b, "b")
         if a.shape != b.shape or a.shape[1] < 2:
-            raise InputError(f"a and b must have the same shape (n, L) with L >= 2 harmonics, found {a.shape} and {b.shape}.")
+            raise InputError(
+                f"a and b must have the same shape (n, L) with L >= 2 harmonics, found {a.shape} "
+                f"and {b.shape}."
+            )
         object.__setattr__(self, "period", real(self.period, "period", above=0.0))
         object.__setattr__(self, "periods", whole(self.periods, "periods", least=1))
         order = np.arange(1, a.shape[1] + 1)
@@ -58,9 +66,17 @@ class Fourier(Trajectory):
 
     @classmethod
     def random(
-        cls, robot: Robot, seed: int, period: float = 10.0, harmonics: int = 5, share: float = 0.6, periods: int = 1
+        cls,
+        robot: Robot,
+        seed: int,
+        period: float = 10.0,
+        harmonics: int = 5,
+        share: float = 0.6,
+        periods: int = 1,
     ) -> Fourier:
-        """A random series within `share` of the robot's position and velocity limits (1 rad or 0.2 m where it has none)."""
+        """A random series within `share` of the robot's position and velocity limits (1 rad or 0.2
+        m where it has none).
+        """
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a didim.Robot, found {type(robot).__name__}.")
         rng = np.random.default_rng(whole(seed, "seed", least=0))
@@ -73,11 +89,21 @@ class Fourier(Trajectory):
         prismatic = np.array([joint.kind == "prismatic" for joint in robot.joints])
         lower, upper = robot.position_limits.T
         limited = np.isfinite(lower) & np.isfinite(upper)
-        centre = np.where(limited, 0.5 * (np.where(limited, lower, 0) + np.where(limited, upper, 0)), 0.0)
-        reach = np.where(limited, 0.5 * (np.where(limited, upper - lower, 0)), np.where(prismatic, 0.2, 1.0))
+        centre = np.where(
+            limited, 0.5 * (np.where(limited, lower, 0) + np.where(limited, upper, 0)), 0.0
+        )
+        reach = np.where(
+            limited, 0.5 * (np.where(limited, upper - lower, 0)), np.where(prismatic, 0.2, 1.0)
+        )
         speed = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, np.inf)
         scale = share * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
-        return cls(np.asarray(raw.a) * scale[:, None], np.asarray(raw.b) * scale[:, None], period, centre, periods)
+        return cls(
+            np.asarray(raw.a) * scale[:, None],
+            np.asarray(raw.b) * scale[:, None],
+            period,
+            centre,
+            periods,
+        )
 
     @property
     def n(self) -> int:

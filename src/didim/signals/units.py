@@ -1,4 +1,6 @@
-"""From a log's units to SI: by name, or by a declared factor (SI per unit), one for all joints or one for each."""
+"""From a log's units to SI: by name, or by a declared factor (SI per unit), one for all joints or
+one for each.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.door import per_joint
 from didim.errors import InputError, nearest, shortened
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 Units = Mapping[str, str | float | Sequence[float]]
@@ -19,7 +21,17 @@ _TIME = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _POSITION = {"rad": 1.0, "deg": _TURN / 360, "rev": _TURN, "m": 1.0, "cm": 1e-2, "mm": 1e-3}
 _VELOCITY = {f"{name}/s": factor for name, factor in _POSITION.items()} | {"rpm": _TURN / 60}
 _ACCELERATION = {f"{name}/s^2": factor for name, factor in _POSITION.items()}
-_TORQUE = {"N.m": 1.0, "Nm": 1.0, "mN.m": 1e-3, "N.mm": 1e-3, "N.cm": 1e-2, "kN.m": 1e3, "N": 1.0, "kN": 1e3, "mN": 1e-3}
+_TORQUE = {
+    "N.m": 1.0,
+    "Nm": 1.0,
+    "mN.m": 1e-3,
+    "N.mm": 1e-3,
+    "N.cm": 1e-2,
+    "kN.m": 1e3,
+    "N": 1.0,
+    "kN": 1e3,
+    "mN": 1e-3,
+}
 
 NAMES: dict[str, dict[str, float]] = {
     "t": _TIME,
@@ -35,7 +47,8 @@ NAMES: dict[str, dict[str, float]] = {
 
 _NO_UNIT = {
     "A": "amperes are no torque: give the torque constant, gear included, in N.m per A as a number",
-    "mA": "amperes are no torque: give the torque constant, gear included, in N.m per mA as a number",
+    "mA": "amperes are no torque: give the torque constant, gear included, "
+    "in N.m per mA as a number",
     "counts": "encoder counts need a factor: give rad (or m) per count as a number",
     "ticks": "encoder counts need a factor: give rad (or m) per tick as a number",
     "%": "a share of the rated torque needs a factor: give N.m per percent as a number",
@@ -43,16 +56,25 @@ _NO_UNIT = {
 
 
 def in_si(signals: Mapping[str, Array], units: Units | None, where: str) -> dict[str, Array]:
-    """The signals (N, k) times the factors of their units; those without a declared one are in SI already."""
+    """The signals (N, k) times the factors of their units; those without a declared one are in SI
+    already.
+    """
     if units is None:
         return dict(signals)
     if not isinstance(units, Mapping):
-        raise InputError(f"{where}: units must be a table from signal to unit, found {shortened(units)}.")
+        raise InputError(
+            f"{where}: units must be a table from signal to unit, found {shortened(units)}."
+        )
     for key in units:
         if key not in NAMES:
-            raise InputError(f"{where}: units has the unknown signal {key!r}; {nearest(str(key), NAMES)}")
+            raise InputError(
+                f"{where}: units has the unknown signal {key!r}; {nearest(str(key), NAMES)}"
+            )
         if key not in signals:
-            raise InputError(f"{where}: units are given for {key}, which is not among the signals {', '.join(signals)}.")
+            raise InputError(
+                f"{where}: units are given for {key}, which is not among the signals "
+                f"{', '.join(signals)}."
+            )
     return {
         key: signal * factor_of(units[key], key, signal.shape[1], where) if key in units else signal
         for key, signal in signals.items()
@@ -63,7 +85,10 @@ def factor_of(unit: str | float | Sequence[float], key: str, n: int, where: str)
     """The factor (n,) of a unit by its name or of a declared one."""
     if isinstance(unit, str):
         if unit not in NAMES[key]:
-            hint = _NO_UNIT.get(unit) or f"{nearest(unit, NAMES[key])} A number is taken as the factor to SI"
+            hint = (
+                _NO_UNIT.get(unit)
+                or f"{nearest(unit, NAMES[key])} A number is taken as the factor to SI"
+            )
             raise InputError(f"{where}: unknown unit {shortened(unit)} of {key}; {hint}.")
         return np.full(n, NAMES[key][unit])
     factor = per_joint(unit, f"{where}: the unit of {key}", n)

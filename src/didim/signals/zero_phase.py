@@ -12,10 +12,14 @@ from didim.signals.kernels.zero_phase import forward_backward
 Array = NDArray[np.float64]
 
 
-def zero_phase(parts: list[Array], sections: Array, pad: int, first: int = 0, factor: int = 1) -> Array:
-    """Every `factor`-th row from `first` on of all parts (k, m) together, filtered by second-order sections (s, 6).
+def zero_phase(
+    parts: list[Array], sections: Array, pad: int, first: int = 0, factor: int = 1
+) -> Array:
+    """Every `factor`-th row from `first` on of all parts (k, m) together, filtered by second-order
+    sections (s, 6).
 
-    Both ends are continued by `pad` samples. Several parts are taken from their list; one is left as it is.
+    Both ends are continued by `pad` samples. Several parts are taken from their list; one is left
+    as it is.
     """
     if len(sections) % 2:  # the kernel takes them in pairs; this one passes everything
         sections = np.vstack([sections, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
@@ -29,12 +33,16 @@ def zero_phase(parts: list[Array], sections: Array, pad: int, first: int = 0, fa
     edge[:] = 0.0
     out = Y if factor == 1 else np.empty((len(range(first, N, factor)), m))
     steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
-    forward_backward(np.ascontiguousarray(sections), steady, pad, X, first, factor, Y, edge, state, out)
+    forward_backward(
+        np.ascontiguousarray(sections), steady, pad, X, first, factor, Y, edge, state, out
+    )
     return out
 
 
 def pour(parts: list[Array], into: Array) -> None:
-    """All parts, one after the other, as far as there is room; each is given up at once: a long record is never there twice."""
+    """All parts, one after the other, as far as there is room; each is given up at once: a long
+    record is never there twice.
+    """
     row = 0
     while parts:
         rows = parts.pop(0)[: len(into) - row]
@@ -43,7 +51,9 @@ def pour(parts: list[Array], into: Array) -> None:
 
 
 def _aligned(*shape: int) -> Array:
-    """Memory that begins with a line of the processor's cache: rows that do are filtered in two thirds of the time."""
+    """Memory that begins with a line of the processor's cache: rows that do are filtered in two
+    thirds of the time.
+    """
     size = int(np.prod(shape))
     memory = np.empty(size + LANES)
     begin = -(memory.ctypes.data // memory.itemsize) % LANES

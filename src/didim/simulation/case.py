@@ -1,4 +1,6 @@
-"""A published case: robot, parameters, loop, trajectory, noise and seed of a virtual experiment in one TOML file."""
+"""A published case: robot, parameters, loop, trajectory, noise and seed of a virtual experiment in
+one TOML file.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,6 @@ import numpy as np
 
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade
-from didim.door import real, whole
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, nearest, shortened
 from didim.robot.fields import Fields
@@ -19,6 +20,7 @@ from didim.robot.load import load_robot
 from didim.signals.experiment import Experiment
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import Truth, virtual_experiment
+from didim.validation import real, whole
 
 _LAWS: dict[str, type[Controller]] = {"pd": PD, "pid": PID, "cascade": Cascade}
 
@@ -43,7 +45,9 @@ class Case:
         return np.arange(round(self.reference.span[1] * self.rate) + 1) / self.rate
 
     def experiment(self, seed: int | None = None) -> tuple[Experiment, Truth]:
-        """The virtual experiment at the robot's nominal parameters, with the file's seed or another."""
+        """The virtual experiment at the robot's nominal parameters, with the file's seed or
+        another.
+        """
         return virtual_experiment(
             self.model,
             self.model.nominal,
@@ -87,7 +91,9 @@ def _controller(fields: Fields | None, where: str) -> Controller:
     law = fields.text("law")
     if law not in _LAWS:
         raise InputError(f"{fields.where}: unknown law {law!r}; {nearest(law, _LAWS)}")
-    settings = fields.values(("natural_frequency", "damping", "velocity_reference"), beside=("law",))
+    settings = fields.values(
+        ("natural_frequency", "damping", "velocity_reference"), beside=("law",)
+    )
     return _LAWS[law](**settings)  # type: ignore[arg-type]
 
 

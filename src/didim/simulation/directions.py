@@ -1,6 +1,8 @@
-"""In which directions a simulation is differentiated: the model's parameters, the law's gains, a delay of the reference.
+"""In which directions a simulation is differentiated: the model's parameters, the law's gains, a
+delay of the reference.
 
-Gains that are tuned for the simulated robot itself (58) change with its parameters: their share is folded into the parameters'.
+Gains that are tuned for the simulated robot itself (58) change with its parameters: their share is
+folded into the parameters'.
 """
 
 from __future__ import annotations
@@ -92,14 +94,24 @@ class Directions:
 
 
 def directions_of(
-    model: TorqueModel, parameters: ArrayLike, loop: Controller | None, law: Law, gains: bool, delay: bool
+    model: TorqueModel,
+    parameters: ArrayLike,
+    loop: Controller | None,
+    law: Law,
+    gains: bool,
+    delay: bool,
 ) -> Directions:
     """The parameters, and on request the gains that are not zero and the delay."""
     if law.kind == USER:
-        raise InputError("Exact sensitivities need a law that didim knows; a law of your own (OwnLaw) is a closed box to it.")
+        raise InputError(
+            "Exact sensitivities need a law that didim knows; a law of your own (OwnLaw) is a "
+            "closed box to it."
+        )
     n, b = model.robot.n, len(model.parameter_names)
     names, values = list(model.parameter_names), [law.kp, law.kv, law.ki, law.kiv]
-    tuned = loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
+    tuned = (
+        loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
+    )
     gain, count = np.full((4, n), -1, dtype=np.int64), b
     for k in range(4) if loop is not None and (gains or tuned) else ():
         for j in np.flatnonzero(values[k]):

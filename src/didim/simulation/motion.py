@@ -12,7 +12,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A simulated motion at the times asked for, up to where it was completed; all numbers are finite.
+    """A simulated motion at the times asked for, up to where it was completed; all numbers are
+    finite.
 
     Implements (25), (26).
     """
@@ -26,13 +27,17 @@ class Motion:
     ddq: Array
     """(N, n) accelerations, from the model at that instant."""
     tau: Array
-    """(N, n) joint torques, N.m or N: the regressor at this motion and slip, times the parameters."""
+    """(N, n) joint torques, N.m or N: the regressor at this motion and slip, times the
+    parameters.
+    """
     slip: Array
     """(N, c) Coulomb torque of each contact over its limit."""
     stuck: NDArray[np.bool_]
     """(N, c) whether the contact sticks: |slip| < 1, or it is slower than 1e-9 rad/s or m/s."""
     status: str = "completed"
-    """"completed", "infeasible" (inertia matrix not positive definite), "diverged", or "cancelled"."""
+    """"completed", "infeasible" (inertia matrix not positive definite), "diverged", or
+    "cancelled".
+    """
     message: str = ""
     """What went wrong, when and at which joint."""
 

@@ -1,4 +1,6 @@
-"""From what the user gives to a run that is ready: reference and torque, initial state, friction, clock and step."""
+"""From what the user gives to a run that is ready: reference and torque, initial state, friction,
+clock and step.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.door import instants, per_joint, real
-from didim.dynamics.straight.machine_code import machine_code
+from didim.dynamics.codegen.machine_code import machine_code
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK
@@ -30,6 +31,7 @@ from didim.simulation.setup import (
     on_clock,
     substeps_for,
 )
+from didim.validation import instants, per_joint, real
 
 Array = NDArray[np.float64]
 
@@ -57,7 +59,9 @@ def prepared(asked: Asked) -> Run:
     """The run, before its first step."""
     model, loop = asked.model, asked.loop
     if not isinstance(model, TorqueModel):
-        raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
+        raise InputError(
+            f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
+        )
     given, n = instants(asked.t, "t", least=1).copy(), model.robot.n
     longest = LONGEST_STEP if asked.step is None else real(asked.step, "step", above=TICK)
     origin, time = float(given[0]), given - given[0]
@@ -65,21 +69,37 @@ def prepared(asked: Asked) -> Run:
     kind = _friction(asked.friction, asked.width)
     values = model.values(asked.parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
-    inertia = np.maximum(largest_inertias(model, asked.parameters), 1e-12) if needs_inertia else np.ones(n)
+    inertia = (
+        np.maximum(largest_inertias(model, asked.parameters), 1e-12)
+        if needs_inertia
+        else np.ones(n)
+    )
     law = law_of(loop, model, inertia)._replace(origin=origin)
     started = _start(model, loop, law, course, asked.initial)
     period = clock_of(loop, time, None if asked.step is None else longest)
-    probe = course.sample(np.linspace(0.0, time[-1], 17))[0] if loop is not None else np.atleast_2d(started[0])
+    probe = (
+        course.sample(np.linspace(0.0, time[-1], 17))[0]
+        if loop is not None
+        else np.atleast_2d(started[0])
+    )
     own = _own_inertia(loop, law, probe)
-    fastest = fastest_rate(model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own)
+    fastest = fastest_rate(
+        model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own
+    )
     straight = machine_code(model.tree)
-    plant = make_plant(model, values, straight, loop, law, course.pieces(0.0, period, period), kind, asked.width)
-    out = new_output(on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts))
+    plant = make_plant(
+        model, values, straight, loop, law, course.pieces(0.0, period, period), kind, asked.width
+    )
+    out = new_output(
+        on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
+    )
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, asked.most_substeps)
-    return Run(plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names)
+    return Run(
+        plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names
+    )
 
 
 def _course(
@@ -90,16 +110,27 @@ def _course(
     q_ref: ArrayLike | Course | None,
     tau: ArrayLike | Course | None,
 ) -> Course:
-    """The reference, or in open loop the torque, on the clock of t, which counts from the origin."""
-    q_ref, tau = (value.shifted(origin) if isinstance(value, Course) else value for value in (q_ref, tau))
+    """The reference, or in open loop the torque, on the clock of t, which counts from the
+    origin.
+    """
+    q_ref, tau = (
+        value.shifted(origin) if isinstance(value, Course) else value for value in (q_ref, tau)
+    )
     if loop is None:
         if q_ref is not None:
-            raise InputError("In open loop (loop=None) nothing follows a reference: give tau instead of q_ref.")
+            raise InputError(
+                "In open loop (loop=None) nothing follows a reference: give tau instead of q_ref."
+            )
         return course_of(tau, t, model.robot.n, "cubic", "tau")
     if not isinstance(loop, Controller):
-        raise InputError(f"loop must be a controller such as didim.PD, or None for open loop; found {type(loop).__name__}.")
+        raise InputError(
+            "loop must be a controller such as didim.PD, or None for open loop; found "
+            f"{type(loop).__name__}."
+        )
     if tau is not None:
-        raise InputError("The torque follows from the loop: give tau only in open loop (loop=None).")
+        raise InputError(
+            "The torque follows from the loop: give tau only in open loop (loop=None)."
+        )
     course = course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
     if loop.rate is not None and isinstance(course, Reference) and course.interpolation == "held":
         return replace(course, t=on_clock(np.asarray(course.t), 0.0, 1.0 / loop.rate))
@@ -107,7 +138,11 @@ def _course(
 
 
 def _start(
-    model: TorqueModel, loop: Controller | None, law: Law, course: Course, initial: tuple[ArrayLike, ArrayLike] | str | None
+    model: TorqueModel,
+    loop: Controller | None,
+    law: Law,
+    course: Course,
+    initial: tuple[ArrayLike, ArrayLike] | str | None,
 ) -> tuple[Array, Array]:
     """q and dq (n,) at the first time."""
     n = model.robot.n
@@ -118,7 +153,9 @@ def _start(
         try:
             q, dq = pair  # type: ignore[misc]
         except (TypeError, ValueError):
-            raise InputError('initial must be a pair, positions and velocities (n,) at t[0], or "tracking".') from None
+            raise InputError(
+                'initial must be a pair, positions and velocities (n,) at t[0], or "tracking".'
+            ) from None
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
@@ -131,7 +168,9 @@ def _start(
 
 
 def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
-    """The state of a loop that has been following all along: s = 0, so that it lags by (1 - ff) dq_r / kp."""
+    """The state of a loop that has been following all along: s = 0, so that it lags by (1 - ff)
+    dq_r / kp.
+    """
     h = law.period or LONGEST_STEP
     q, after, later = course.sample([0.0, h, 2 * h])[0]
     dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
@@ -140,23 +179,31 @@ def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
 
 
 def lag_of(law: Law) -> Array:
-    """(n,) s by which a loop that has been following all along is behind its reference; 0 where integral action removes it."""
+    """(n,) s by which a loop that has been following all along is behind its reference; 0 where
+    integral action removes it.
+    """
     follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
     return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
 def lag_without_integrals(model: TorqueModel, controller: Controller) -> Array:
-    """(n,) s, (1 - ff) / kp where there is integral action, which hides it from slow motion; 0 where there is none."""
+    """(n,) s, (1 - ff) / kp where there is integral action, which hides it from slow motion; 0
+    where there is none.
+    """
     law = controller.resolve(model, np.ones(model.robot.n))
     hides = (law.kp > 0) & ((law.ki != 0) | (law.kiv != 0))
     return np.where(hides, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
-def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Controller, omega: float = 0.0) -> Array:
-    """(n,) s by which the loop is behind its reference at the angular frequency omega, rad/s; 0: on a ramp.
+def loop_lag(
+    model: TorqueModel, parameters: ArrayLike | None, controller: Controller, omega: float = 0.0
+) -> Array:
+    """(n,) s by which the loop is behind its reference at the angular frequency omega, rad/s; 0: on
+    a ramp.
 
-    Joint by joint, J ddq + Fv dq = g v with v = C(s) (kp e + ff dq_r - dq) + ki e/s and C = kv + kiv/s: the phase of q/q_r
-    over omega. On a ramp, without integrals, that is ((1 - ff) + Fv / (g kv)) / kp. Without parameters, (1 - ff) / kp or 0.
+    Joint by joint, J ddq + Fv dq = g v with v = C(s) (kp e + ff dq_r - dq) + ki e/s and C = kv +
+    kiv/s: the phase of q/q_r over omega. On a ramp, without integrals, that is ((1 - ff) + Fv / (g
+    kv)) / kp. Without parameters, (1 - ff) / kp or 0.
     """
     n = model.robot.n
     if parameters is None or not np.isfinite(parameters).all():
@@ -167,7 +214,10 @@ def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Contr
         return np.zeros(n)
     slow = 1e-3 * float(np.min(law.kp[law.kp > 0], initial=1.0))
     s = 1j * max(omega, slow)
-    g, viscous = np.abs(np.diag(law.gain)), np.maximum(np.diag(model.values(parameters).viscous), 0.0)
+    g, viscous = (
+        np.abs(np.diag(law.gain)),
+        np.maximum(np.diag(model.values(parameters).viscous), 0.0),
+    )
     C = law.kv + law.kiv / s
     asked = g * (C * (law.kp + law.ff * s) + law.ki / s)
     closed = asked / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
@@ -175,10 +225,14 @@ def loop_lag(model: TorqueModel, parameters: ArrayLike | None, controller: Contr
 
 
 def _own_inertia(loop: Controller | None, law: Law, q: Array) -> Array | None:
-    """Inertia matrices (K, n, n) of the model that computed torque multiplies its gains with; None for other laws."""
+    """Inertia matrices (K, n, n) of the model that computed torque multiplies its gains with; None
+    for other laws.
+    """
     if loop is None or loop.model is None or law.kind != COMPUTED_TORQUE:
         return None
-    return loop.model.inertia_matrix(q, loop.model.nominal if loop.parameters is None else loop.parameters)
+    return loop.model.inertia_matrix(
+        q, loop.model.nominal if loop.parameters is None else loop.parameters
+    )
 
 
 def _friction(friction: str, width: float) -> int:

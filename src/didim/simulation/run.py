@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.straight.machine_code import MachineCode
+from didim.dynamics.codegen.machine_code import MachineCode
 from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course
 from didim.simulation.kernels.adaptive import run_adaptive
@@ -20,17 +20,22 @@ from didim.simulation.motion import Motion
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
 Take = Callable[[int, Array, Array], None]
-"""Takes a block of sensitivities: its first output row, those of the torque (rows, n, m) and of the position (rows, n, m)."""
+"""Takes a block of sensitivities: its first output row, those of the torque (rows, n, m) and of the
+position (rows, n, m).
+"""
 
 BLOCK = 1 << 20
 """Numbers in one block of sensitivities."""
 
 CHUNK = 4.0
-"""Seconds per call of the compiled loop: memory for the reference stays small, and progress can be told between two calls."""
+"""Seconds per call of the compiled loop: memory for the reference stays small, and progress can be
+told between two calls.
+"""
 
 
 class Run:
-    """Calls the compiled loop chunk by chunk; its time counts from the first time asked for, so that Unix times lose no digits.
+    """Calls the compiled loop chunk by chunk; its time counts from the first time asked for, so
+    that Unix times lose no digits.
 
     A run can be made once: its memory is then that of the end.
     """
@@ -48,7 +53,14 @@ class Run:
         size: int,
         joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.straight, self.course, self.t, self.out, self.y = plant, straight, course, t, out, y
+        self.plant, self.straight, self.course, self.t, self.out, self.y = (
+            plant,
+            straight,
+            course,
+            t,
+            out,
+            y,
+        )
         self.period, self.substeps, self.size, self.joints = period, substeps, size, joints
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])
@@ -58,23 +70,42 @@ class Run:
         return self._chunks(None, None, CHUNK, progress)
 
     def sensitive(self, tangent: Tangent, take: Take, progress: Progress | None = None) -> Motion:
-        """Run with a fixed step and carry the sensitivities along; they are handed out block by block."""
+        """Run with a fixed step and carry the sensitivities along; they are handed out block by
+        block.
+        """
         n, m = tangent.tau.shape
-        return self._chunks(tangent, take, min(CHUNK, max(BLOCK / (n * m) * self.period, 0.02)), progress)
+        return self._chunks(
+            tangent, take, min(CHUNK, max(BLOCK / (n * m) * self.period, 0.02)), progress
+        )
 
-    def _chunks(self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None) -> Motion:
+    def _chunks(
+        self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None
+    ) -> Motion:
         row, sample, total = 0, 0, int(self.end / self.period) + 2
         chunk = max(1, int(length / self.period))
         while row < self.out.t.size and sample < total:
             last, first = min(sample + chunk, total), row
             plant = self._plant(sample * self.period, last * self.period)
-            clock = (self.period, sample, last, self.substeps, self.size, self.y, row, self.out, self.trouble, self.when)
+            clock = (
+                self.period,
+                sample,
+                last,
+                self.substeps,
+                self.size,
+                self.y,
+                row,
+                self.out,
+                self.trouble,
+                self.when,
+            )
             if tangent is None:
                 row = run_fixed(plant, None, *clock)
             else:
                 rows = int(np.searchsorted(self.out.t, last * self.period + TICK)) - row + 1
                 tau, q = (np.empty((rows, *tangent.tau.shape)) for _ in range(2))
-                row = run_sensitive(plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock)
+                row = run_sensitive(
+                    plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
+                )
                 if take is not None:
                     take(first, tau[: row - first], q[: row - first])
             sample = last
@@ -89,7 +120,18 @@ class Run:
             end = min(now + CHUNK, self.end)
             plant = self._plant(now, end)
             row = run_adaptive(
-                plant, now, end, self.size, self.y, tolerance, tolerance, row, self.out, step, self.trouble, self.when
+                plant,
+                now,
+                end,
+                self.size,
+                self.y,
+                tolerance,
+                tolerance,
+                row,
+                self.out,
+                step,
+                self.trouble,
+                self.when,
             )
             now = end
             if (stop := self._told(row, now, progress)) is not None:
@@ -104,9 +146,13 @@ class Run:
         at, j = f"t = {self.t[0] + self.when[0]:.6g} s", int(self.trouble[1])
         joint = f"joint {j + 1} ({self.joints[j]})"
         if self.trouble[0] == INFEASIBLE:
-            return self._motion(row, "infeasible", f"The inertia matrix is not positive definite at {at}, {joint}.")
+            return self._motion(
+                row, "infeasible", f"The inertia matrix is not positive definite at {at}, {joint}."
+            )
         if self.trouble[0] == DIVERGED:
-            return self._motion(row, "diverged", f"The motion runs away at {at}, {joint}; is the loop stable?")
+            return self._motion(
+                row, "diverged", f"The motion runs away at {at}, {joint}; is the loop stable?"
+            )
         share = min(1.0, now / self.end) if self.end > 0 and row < self.out.t.size else 1.0
         answer = None if progress is None else progress(float(share))
         if answer is not None and not answer:

@@ -1,7 +1,8 @@
-"""`sensitivities`: how the simulated torque and motion change with parameters, gains and delay, the exact Jacobian of (39).
+"""`sensitivities`: how the simulated torque and motion change with parameters, gains and delay, the
+exact Jacobian of (39).
 
-They are integrated with the simulation, in the same compiled loop (`kernels/tangent.py`), and cost a few plain simulations
-however many there are.
+They are integrated with the simulation, in the same compiled loop (`kernels/tangent.py`), and cost
+a few plain simulations however many there are.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def sensitivities(
     most_substeps: int = MOST_SUBSTEPS,
     progress: Progress | None = None,
 ) -> Sensitivities:
-    """Simulate with a fixed step and differentiate every step: d tau/d chi and d q/d chi of eq. 33 and 39.
+    """Simulate with a fixed step and differentiate every step: d tau/d chi and d q/d chi of eq. 33
+    and 39.
 
     Parameters
     ----------
@@ -70,7 +72,9 @@ def sensitivities(
     for name, value in (("gains", gains), ("delay", delay)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, found {shortened(value)}.")
-    asked = Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps)
+    asked = Asked(
+        model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
+    )
     blocks: tuple[list[Array], list[Array]] = ([], [])
 
     def take(first: int, of_tau: Array, of_q: Array) -> None:
@@ -81,25 +85,36 @@ def sensitivities(
     run, directions = differentiable(asked, gains, delay)
     motion = run_with(run, directions, asked, take, progress)
     empty = np.zeros((0, model.robot.n, len(directions.names)))
-    return Sensitivities(motion, directions.names, *(np.concatenate([empty, *each]) for each in blocks))
+    return Sensitivities(
+        motion, directions.names, *(np.concatenate([empty, *each]) for each in blocks)
+    )
 
 
 def differentiable(asked: Asked, gains: bool, delay: bool) -> tuple[Run, Directions]:
     """A run that is ready, and its directions."""
     run = prepared(asked)
     if delay and isinstance(run.course, Reference) and run.course.interpolation == "held":
-        raise InputError('A held reference has no derivative by its delay; give one with interpolation="linear" or "cubic".')
-    return run, directions_of(asked.model, asked.parameters, asked.loop, run.plant.law, gains, delay)
+        raise InputError(
+            "A held reference has no derivative by its delay; give one with "
+            'interpolation="linear" or "cubic".'
+        )
+    return run, directions_of(
+        asked.model, asked.parameters, asked.loop, run.plant.law, gains, delay
+    )
 
 
-def run_with(run: Run, directions: Directions, asked: Asked, take: Take, progress: Progress | None = None) -> Motion:
+def run_with(
+    run: Run, directions: Directions, asked: Asked, take: Take, progress: Progress | None = None
+) -> Motion:
     """Make the run and hand its sensitivities, not yet folded, to `take`."""
     start = _initial(run, directions, asked)
     return run.sensitive(directions.tangent(run, asked.model, start), take, progress)
 
 
 def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
-    """(2 n, M) of the initial state: it moves with the reference's delay, and behind it with the lag of (53)."""
+    """(2 n, M) of the initial state: it moves with the reference's delay, and behind it with the
+    lag of (53).
+    """
     n, law = asked.model.robot.n, run.plant.law
     state = np.zeros((2 * n, directions.count))
     if asked.loop is None or (asked.initial is not None and not isinstance(asked.initial, str)):
@@ -111,7 +126,9 @@ def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
         dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
         lag = lag_of(law)
         for j in np.flatnonzero((directions.gain[0] >= 0) & (lag > 0)):
-            state[[j, n + j], directions.gain[0, j]] = lag[j] / law.kp[j] * np.array([dq[j], ddq[j]])
+            state[[j, n + j], directions.gain[0, j]] = (
+                lag[j] / law.kp[j] * np.array([dq[j], ddq[j]])
+            )
     if directions.delay >= 0:
         state[:, directions.delay] = -np.concatenate([dq, ddq])
     return state

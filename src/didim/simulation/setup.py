@@ -1,4 +1,6 @@
-"""What a run needs before it starts: the plant for the kernels, the reference, and a step that the stiffness allows."""
+"""What a run needs before it starts: the plant for the kernels, the reference, and a step that the
+stiffness allows.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
-from didim.door import samples
+from didim.dynamics.codegen.machine_code import MachineCode
 from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.straight.machine_code import MachineCode
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.signals.kernels.pieces import Pieces
 from didim.signals.reference import Course, Reference
 from didim.simulation.kernels.contact import SMOOTH, Touch
 from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Now, Plant
+from didim.validation import samples
 
 Array = NDArray[np.float64]
 
@@ -25,10 +27,14 @@ LONGEST_STEP = 1e-3
 """Of the integration, s, where nothing else is asked for."""
 
 SHORTEST_STEP = 1e-4
-"""Outputs that are closer than this, s, are reached by steps on the side and do not set the step of the run."""
+"""Outputs that are closer than this, s, are reached by steps on the side and do not set the step of
+the run.
+"""
 
 STIFFNESS = 1.0
-"""Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to 2.7."""
+"""Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to
+2.7.
+"""
 
 MOST_SUBSTEPS = 10_000
 
@@ -36,7 +42,9 @@ JITTER = 0.05
 """Share of a controller's period by which logged times may miss its clock."""
 
 
-def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str) -> Course:
+def course_of(
+    value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str
+) -> Course:
     """The reference (or torque) as a course of n joints that covers the times t."""
     if value is None:
         raise InputError(f"{name} is missing: an array on t, a Reference or a trajectory.")
@@ -48,10 +56,15 @@ def course_of(value: ArrayLike | Course | None, t: Array, n: int, interpolation:
     if value.n != n:
         raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
     start, end = value.span
-    spacing = float(np.median(np.diff(np.asarray(value.t)))) if isinstance(value, Reference) else 0.0
+    spacing = (
+        float(np.median(np.diff(np.asarray(value.t)))) if isinstance(value, Reference) else 0.0
+    )
     slack = 1e-6 + min(spacing, 0.05)
     if start > t[0] + slack or end < t[-1] - slack:
-        raise InputError(f"{name} covers {start:g} to {end:g} s, but the simulation runs from {t[0]:g} to {t[-1]:g} s.")
+        raise InputError(
+            f"{name} covers {start:g} to {end:g} s, but the simulation runs from {t[0]:g} to "
+            f"{t[-1]:g} s."
+        )
     return value
 
 
@@ -59,7 +72,8 @@ def on_clock(t: Array, start: float, period: float) -> Array:
     """Logged times, put onto the clock start + k period where they miss it by little.
 
     Little is a twentieth of the period and a quarter of their own spacing at most. Loggers jitter:
-    a command logged a nanosecond before the controller's sample would else be that of the sample before.
+    a command logged a nanosecond before the controller's sample would else be that of the sample
+    before.
     """
     nearest = start + np.round((t - start) / period) * period
     jitter = min(JITTER * period, 0.25 * float(np.diff(t).min())) if t.size > 1 else JITTER * period
@@ -120,7 +134,9 @@ def make_plant(
 
 
 def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
-    """The period, s, at which a run advances: the controller's, the step asked for, or one that meets the outputs."""
+    """The period, s, at which a run advances: the controller's, the step asked for, or one that
+    meets the outputs.
+    """
     if loop is not None and loop.rate is not None:
         return 1.0 / loop.rate
     if step is not None:
@@ -142,12 +158,16 @@ def fastest_rate(
     q: Array,
     own: Array | None = None,
 ) -> float:
-    """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv + Fc/(2 width)) (M^-1)_jj.
+    """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv +
+    Fc/(2 width)) (M^-1)_jj.
 
-    The slope of smooth friction counts half: it acts only while a contact is slower than the width. Computed torque has
-    kv M_own in place of kv g, with the inertia matrices (K, n, n) of the controller's `own` model.
+    The slope of smooth friction counts half: it acts only while a contact is slower than the width.
+    Computed torque has kv M_own in place of kv g, with the inertia matrices (K, n, n) of the
+    controller's `own` model.
     """
-    damping = np.abs(np.diagonal(values.viscous)) + np.maximum(np.abs(values.viscous_positive), np.abs(values.viscous_negative))
+    damping = np.abs(np.diagonal(values.viscous)) + np.maximum(
+        np.abs(values.viscous_positive), np.abs(values.viscous_negative)
+    )
     if friction == SMOOTH:
         limits = np.maximum(np.abs(values.limit_positive), np.abs(values.limit_negative))
         damping = damping + 0.5 * (values.contact**2).T @ limits / width
@@ -160,15 +180,20 @@ def fastest_rate(
         return 0.0
     inverse = np.linalg.inv(M[feasible])
     scale = 1.0 if own is None else np.diagonal(inverse @ own[feasible], axis1=1, axis2=2)
-    return float((by_law * np.maximum(scale, 1.0) + damping * np.diagonal(inverse, axis1=1, axis2=2)).max())
+    return float(
+        (by_law * np.maximum(scale, 1.0) + damping * np.diagonal(inverse, axis1=1, axis2=2)).max()
+    )
 
 
 def substeps_for(period: float, rate: float, longest: float, most: int = MOST_SUBSTEPS) -> int:
-    """How many steps a period is divided into so that each is short against the fastest rate and not above `longest`, s."""
+    """How many steps a period is divided into so that each is short against the fastest rate and
+    not above `longest`, s.
+    """
     wanted = int(np.ceil(max(period * rate / STIFFNESS, period / longest) - 1e-9))
     if wanted > max(most, int(np.ceil(period / longest))):
         raise InputError(
-            f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a period. "
+            f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a "
+            "period. "
             "Check gains, friction and the units of the inertias."
         )
     return max(1, wanted)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.linear import linearise
-from didim.door import real
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
 from didim.signals.reference import Course
@@ -19,6 +18,7 @@ from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, prepared
 from didim.simulation.run import Progress
 from didim.simulation.setup import MOST_SUBSTEPS
+from didim.validation import real
 
 Array = NDArray[np.float64]
 
@@ -56,22 +56,25 @@ def simulate(
     loop
         The controller; None: open loop, the torque is given.
     q_ref
-        The reference: an array (N, n) on t (held for a sampled law, cubic for a continuous one), a `Reference` with its own
-        clock, or a trajectory.
+        The reference: an array (N, n) on t (held for a sampled law, cubic for a continuous one), a
+        `Reference` with its own clock, or a trajectory.
     tau
-        In open loop, the joint torques: an array (N, n) on t (cubic), or a `Reference` whose positions are torques.
+        In open loop, the joint torques: an array (N, n) on t (cubic), or a `Reference` whose
+        positions are torques.
     friction
         "exact": Coulomb contacts that stick; "smooth": tanh(u / width).
     width
         Of smooth friction, rad/s or m/s.
     initial
-        q and dq (n,) at t[0]; None: those of the reference (at rest at zero in open loop); "tracking": behind the reference
-        by the lag of a loop that has been following it, for records that begin in motion.
+        q and dq (n,) at t[0]; None: those of the reference (at rest at zero in open loop);
+        "tracking": behind the reference by the lag of a loop that has been following it, for
+        records that begin in motion.
     method
-        "fixed" step, or "adaptive" with error control (continuous law or open loop, smooth friction); "auto": adaptive if
-        it can.
+        "fixed" step, or "adaptive" with error control (continuous law or open loop, smooth
+        friction); "auto": adaptive if it can.
     step
-        Longest step of the integration, s; None: 1 ms, or what meets the times t. Divided further where the loop is stiff.
+        Longest step of the integration, s; None: 1 ms, or what meets the times t. Divided further
+        where the loop is stiff.
     tolerance
         Relative and absolute, of the adaptive method.
     check
@@ -82,9 +85,13 @@ def simulate(
         Called with the share done, 0 to 1; may return False to stop.
     """
     if progress is not None and not callable(progress):
-        raise InputError(f"progress must be a function of the share done, found {shortened(progress)}.")
+        raise InputError(
+            f"progress must be a function of the share done, found {shortened(progress)}."
+        )
     tolerance = real(tolerance, "tolerance", above=0.0)
-    run = prepared(Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps))
+    run = prepared(
+        Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps)
+    )
     adaptive = _is_adaptive(method, run.plant.drive, run.plant.friction) and run.out.t.size > 1
     if check and loop is not None:
         _report_instability(model, parameters, loop, run.y[: model.robot.n])
@@ -96,11 +103,16 @@ def _is_adaptive(method: str, drive: int, friction: int) -> bool:
         raise InputError(f"Unknown method {method!r}; {nearest(str(method), METHODS)}")
     smooth = friction == SMOOTH and drive in (CONTINUOUS, OPEN)
     if method == "adaptive" and not smooth:
-        raise InputError('method="adaptive" needs friction="smooth" and a continuous law (rate=None) or open loop.')
+        raise InputError(
+            'method="adaptive" needs friction="smooth" and a continuous law (rate=None) or open '
+            "loop."
+        )
     return method != "fixed" and smooth
 
 
-def _report_instability(model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Array) -> None:
+def _report_instability(
+    model: TorqueModel, parameters: ArrayLike, loop: Controller, q: Array
+) -> None:
     linear = linearise(model, parameters, loop, q)
     if linear is not None and not linear.stable:
         name = model.robot.joint_names[linear.worst_joint]
@@ -110,7 +122,8 @@ def _report_instability(model: TorqueModel, parameters: ArrayLike, loop: Control
             else (f"a pole at {linear.eigenvalues.real.max():.3g} 1/s")
         )
         warnings.warn(
-            f"The assumed loop is unstable by itself: {measure}, mostly joint {linear.worst_joint + 1} ({name}). "
+            f"The assumed loop is unstable by itself: {measure}, mostly joint "
+            f"{linear.worst_joint + 1} ({name}). "
             "Lower its gains, or check drive gain, rate and delay.",
             UnstableLoopWarning,
             stacklevel=3,

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.door import per_joint, real, whole
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Course
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
+from didim.validation import per_joint, real, whole
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,8 @@ def virtual_experiment(
     Parameters
     ----------
     model, phi, loop
-        The true model, its parameters and the true controller (with its own rate, encoder and faults).
+        The true model, its parameters and the true controller (with its own rate, encoder and
+        faults).
     reference
         A `Reference` or a trajectory.
     rate
@@ -63,7 +64,8 @@ def virtual_experiment(
     duration
         s; None: that of the reference.
     noise
-        Standard deviation of the torque noise (white, Gaussian), as a share of each joint's rms torque.
+        Standard deviation of the torque noise (white, Gaussian), as a share of each joint's rms
+        torque.
     encoder
         Step of the measured position, rad or m; 0: exact.
     start_offset
@@ -74,19 +76,32 @@ def virtual_experiment(
         As for `simulate`.
     """
     if not isinstance(model, TorqueModel):
-        raise InputError(f"model must be a didim.DynamicModel or its base, found {type(model).__name__}.")
+        raise InputError(
+            f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
+        )
     if not isinstance(loop, Controller):
-        raise InputError(f"loop must be a controller such as didim.PD, found {type(loop).__name__}.")
-    n, rate, seed = model.robot.n, real(rate, "rate, in samples per second,", above=0.0), whole(seed, "seed", least=0)
+        raise InputError(
+            f"loop must be a controller such as didim.PD, found {type(loop).__name__}."
+        )
+    n, rate, seed = (
+        model.robot.n,
+        real(rate, "rate, in samples per second,", above=0.0),
+        whole(seed, "seed", least=0),
+    )
     if not isinstance(reference, Course):
-        raise InputError("reference must be a didim.Reference or a trajectory, which know their own times.")
+        raise InputError(
+            "reference must be a didim.Reference or a trajectory, which know their own times."
+        )
     shares, steps = per_joint(noise, "noise", n), per_joint(encoder, "encoder", n)
     if np.any(shares < 0) or np.any(steps < 0):
         raise InputError("noise and encoder must not be negative.")
     begin, end = reference.span
     length = end - begin if duration is None else real(duration, "duration", above=0.0)
     if not 0 < length <= end - begin + 1e-9:
-        raise InputError(f"duration must be positive and at most {end - begin:g} s, the reference's, found {length:g}.")
+        raise InputError(
+            f"duration must be positive and at most {end - begin:g} s, the reference's, found "
+            f"{length:g}."
+        )
     t = begin + np.arange(int(np.floor(length * rate + 1e-6)) + 1) / rate
     if loop.by_poles and loop.inertia is None:
         loop = replace(loop, inertia=largest_inertias(model, phi))

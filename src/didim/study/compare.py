@@ -1,4 +1,6 @@
-"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree, something is not as assumed."""
+"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree,
+something is not as assumed.
+"""
 
 from __future__ import annotations
 
@@ -51,16 +53,22 @@ class Comparison:
     @property
     def usable(self) -> list[tuple[str, Estimate]]:
         """Those that converged."""
-        return [(label, estimate) for label, estimate in self.found if estimate.status == "converged"]
+        return [
+            (label, estimate) for label, estimate in self.found if estimate.status == "converged"
+        ]
 
     @property
     def converged(self) -> bool:
         """Whether every method that could run converged."""
-        return bool(self.found) and all(estimate.status == "converged" for _, estimate in self.found)
+        return bool(self.found) and all(
+            estimate.status == "converged" for _, estimate in self.found
+        )
 
     @property
     def disagreements(self) -> list[Disagreement]:
-        """Parameters in which two converged methods differ by more than 3 sigma of the difference, the worst pair of each."""
+        """Parameters in which two converged methods differ by more than 3 sigma of the difference,
+        the worst pair of each.
+        """
         worst: dict[str, Disagreement] = {}
         for (label, one), (other_label, other) in combinations(self.usable, 2):
             for name, (value, sigma) in _known(one).items():
@@ -84,17 +92,36 @@ class Comparison:
         for name in names:
             cells = [_known(estimate).get(name) for _, estimate in self.found]
             row = "".join(
-                f"   {'-':>10} {'-':>10}" if cell is None else f"   {cell[0]:>10.4g} {2 * cell[1]:>10.2g}" for cell in cells
+                f"   {'-':>10} {'-':>10}"
+                if cell is None
+                else f"   {cell[0]:>10.4g} {2 * cell[1]:>10.2g}"
+                for cell in cells
             )
-            flag = f"   ! {apart[name].sigmas:.1f} sigma: {' / '.join(apart[name].between)}" if name in apart else ""
+            flag = (
+                f"   ! {apart[name].sigmas:.1f} sigma: {' / '.join(apart[name].between)}"
+                if name in apart
+                else ""
+            )
             lines.append(f"{name:<{width}}{row}{flag}")
         lines.append("")
         for title, text in _figures():
-            lines.append(f"{title:<{width}}" + "".join(f"   {text(estimate):>21}" for _, estimate in self.found))
-        lines.append(f"{'seconds':<{width}}" + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate))
-        lines.append("\n* corrected for the colour of the residuals, as the intervals of didim identify are")
-        lines += [f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None]
-        lines += [f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"]
+            lines.append(
+                f"{title:<{width}}"
+                + "".join(f"   {text(estimate):>21}" for _, estimate in self.found)
+            )
+        lines.append(
+            f"{'seconds':<{width}}"
+            + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate)
+        )
+        lines.append(
+            "\n* corrected for the colour of the residuals, as the intervals of didim identify are"
+        )
+        lines += [
+            f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None
+        ]
+        lines += [
+            f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"
+        ]
         lines.append(f"\n{self._verdict(len(apart), len(names))}")
         return "\n".join(line.rstrip() for line in lines)
 
@@ -103,10 +130,15 @@ class Comparison:
             return "There is nothing to compare: fewer than two methods converged."
         if apart:
             return (
-                f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the positions biases IDIM, a "
+                f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the "
+                "positions biases IDIM, a "
                 "wrong loop biases DIDIM, a missing effect both; compare the residuals."
             )
-        poor = [label for label, each in self.usable if any("times worse than the fit" in note for note in each.notes)]
+        poor = [
+            label
+            for label, each in self.usable
+            if any("times worse than the fit" in note for note in each.notes)
+        ]
         told = f" But {', '.join(poor)}: validation is much worse than the fit." if poor else ""
         return f"The methods agree within {BEYOND:g} sigma of their difference.{told}"
 
@@ -114,18 +146,29 @@ class Comparison:
 def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:
     return {
         name: (float(value), float(sigma))
-        for name, value, sigma in zip(estimate.names, estimate.values, estimate.corrected_sigma, strict=True)
+        for name, value, sigma in zip(
+            estimate.names, estimate.values, estimate.corrected_sigma, strict=True
+        )
     }
 
 
 def _figures() -> Iterator[tuple[str, Callable[[Estimate], str]]]:
     yield "status", lambda estimate: estimate.status
     yield "residual", lambda estimate: f"{100 * estimate.residual:.3g} %"
-    yield "validation", lambda estimate: ", ".join(f"{100 * each.residual:.3g} %" for each in estimate.validation) or "-"
+    yield (
+        "validation",
+        lambda estimate: (
+            ", ".join(f"{100 * each.residual:.3g} %" for each in estimate.validation) or "-"
+        ),
+    )
 
 
-def compare(study: Study, progress: Callable[[str], Callable[[float], Any] | None] | None = None) -> Comparison:
-    """Run the methods; `progress` gives, for a method's name, what is to be called with the share done."""
+def compare(
+    study: Study, progress: Callable[[str], Callable[[float], Any] | None] | None = None
+) -> Comparison:
+    """Run the methods; `progress` gives, for a method's name, what is to be called with the share
+    done.
+    """
     plain = {"refine": False, "estimate_gains": False, "estimate_delay": None}
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("IDIM", "idim", {}),
@@ -140,7 +183,9 @@ def compare(study: Study, progress: Callable[[str], Callable[[float], Any] | Non
     for label, name, changed in asked:
         begin = time.perf_counter()
         try:
-            estimate = study.run(progress(label) if progress is not None else None, study.method(name, **changed))
+            estimate = study.run(
+                progress(label) if progress is not None else None, study.method(name, **changed)
+            )
         except (InputError, InfeasibleError) as problem:
             runs.append(Run(label, None, str(problem)))
             first = first or problem

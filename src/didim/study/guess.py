@@ -1,4 +1,6 @@
-"""Which column of a log is probably what, from the names that people give them; for `didim init --data`."""
+"""Which column of a log is probably what, from the names that people give them; for `didim init
+--data`.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +14,55 @@ from didim.signals.units import NAMES
 
 _TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)", re.IGNORECASE)
 _UNIT = re.compile(
-    r"[_ ]*[\[(]?(?<![A-Za-z])(deg/s|rad/s|rad|degrees|deg|rpm|mm|nm|n\.m|ms|us|ns|sec|s|m|a|ma|v)[\])]?$", re.IGNORECASE
+    r"[_ "
+    r"]*[\[(]?(?<![A-Za-z])"
+    r"(deg/s|rad/s|rad|degrees|deg|rpm|mm|nm|n\.m|ms|us|ns|sec|s|m|a|ma|v)[\])]?$",
+    re.IGNORECASE,
 )
-_SPELT = {"degrees": "deg", "deg": "deg", "deg/s": "deg/s", "rpm": "rpm", "mm": "mm", "ms": "ms", "us": "us", "ns": "ns"}
+_SPELT = {
+    "degrees": "deg",
+    "deg": "deg",
+    "deg/s": "deg/s",
+    "rpm": "rpm",
+    "mm": "mm",
+    "ms": "ms",
+    "us": "us",
+    "ns": "ns",
+}
 """Units as names of columns spell them, and as `units` does."""
 
-_ASKED = re.compile(r"ref(erence)?|des(ired)?|command(ed)?|cmd|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE)
+_ASKED = re.compile(
+    r"ref(erence)?|des(ired)?|command(ed)?|cmd|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE
+)
 
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("dq", re.compile(r"^(dq|qd|qdot|w|omega|v|vel|velocity|velocities|speed|actualvelocity|jointvelocity)$")),
-    ("tau", re.compile(r"^(tau|torque|torques|trq|effort|efforts|moment|force|jointtorque|motortorque|u)$")),
+    (
+        "dq",
+        re.compile(
+            r"^(dq|qd|qdot|w|omega|v|vel|velocity|velocities|speed|actualvelocity|jointvelocity)$"
+        ),
+    ),
+    (
+        "tau",
+        re.compile(
+            r"^(tau|torque|torques|trq|effort|efforts|moment|force|jointtorque|motortorque|u)$"
+        ),
+    ),
     (
         "q",
-        re.compile(r"^(q|pos|position|positions|angle|angles|theta|joint|j|jointposition|actualposition|measuredposition|qm)$"),
+        re.compile(
+            r"^(q|pos|position|positions|angle|angles|theta|joint|j|"
+            r"jointposition|actualposition|measuredposition|qm)$"
+        ),
     ),
     ("control", re.compile(r"^(control|voltage|current|currents|cur|i|iq|amps)$")),
 )
 
 
 def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list[str]]:
-    """From t, tau (or control), q_ref, q and dq to columns of the table, as far as their names tell, for the given joints."""
+    """From t, tau (or control), q_ref, q and dq to columns of the table, as far as their names
+    tell, for the given joints.
+    """
     found: dict[str, str | list[str]] = {}
     time = next((name for name in table if _TIME.fullmatch(_bare(name))), None)
     if time is not None:
@@ -41,7 +72,9 @@ def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list
             usual = usual_names(table, key, joints)
         except InputError:  # numbered in a way that does not tell
             continue
-        if len(usual) == len(joints) or (len(usual) == 1 and table[usual[0]].shape[1:] == (len(joints),)):
+        if len(usual) == len(joints) or (
+            len(usual) == 1 and table[usual[0]].shape[1:] == (len(joints),)
+        ):
             found[key] = usual[0] if len(usual) == 1 else usual
     for stem, columns in _groups((name for name in table if name != time), joints).items():
         signal = _signal(stem)
@@ -74,11 +107,20 @@ def _bare(name: str) -> str:
 
 
 def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]:
-    """Columns that differ in a joint's name or number only, by what they share, in the order of the joints."""
+    """Columns that differ in a joint's name or number only, by what they share, in the order of the
+    joints.
+    """
     by_joint: dict[str, dict[int, str]] = {}
     by_number: dict[str, dict[int, str]] = {}
     for name in names:
-        at = next((j for j in sorted(range(len(joints)), key=lambda j: -len(joints[j])) if joints[j] in name), None)
+        at = next(
+            (
+                j
+                for j in sorted(range(len(joints)), key=lambda j: -len(joints[j]))
+                if joints[j] in name
+            ),
+            None,
+        )
         numbers = re.findall(r"\d+", name)
         if at is not None:
             by_joint.setdefault(name.replace(joints[at], "", 1), {})[at] = name
@@ -87,14 +129,22 @@ def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]
         elif len(joints) == 1:
             by_number.setdefault(name, {})[1] = name
     groups = {stem: [found[j] for j in sorted(found)] for stem, found in by_number.items()}
-    return groups | {stem: [found[j] for j in sorted(found)] for stem, found in by_joint.items() if len(found) == len(joints)}
+    return groups | {
+        stem: [found[j] for j in sorted(found)]
+        for stem, found in by_joint.items()
+        if len(found) == len(joints)
+    }
 
 
 def _signal(stem: str) -> str | None:
     """What a stem such as "pos_cmd" or "Joint Torque [Nm]" stands for."""
     plain = _bare(re.sub(r"[\[(].*?[\])]", "", _bare(stem)))
     asked = bool(_ASKED.search(plain))
-    word = re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower()).removeprefix("actual").removeprefix("measured")
+    word = (
+        re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower())
+        .removeprefix("actual")
+        .removeprefix("measured")
+    )
     if asked and not word:
         return "q_ref"
     tokens = [token.lower() for token in re.findall(r"[A-Za-z]+", _ASKED.sub(" ", plain))]

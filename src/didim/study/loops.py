@@ -20,7 +20,12 @@ from didim.study.paths import existing
 from didim.study.record_schema import Table
 from didim.study.schema import ControllerTable, StudyFile
 
-LAWS: dict[str, Callable[..., Controller]] = {"pd": PD, "pid": PID, "cascade": Cascade, "computed_torque": ComputedTorque}
+LAWS: dict[str, Callable[..., Controller]] = {
+    "pd": PD,
+    "pid": PID,
+    "cascade": Cascade,
+    "computed_torque": ComputedTorque,
+}
 
 
 def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> Controller:
@@ -29,13 +34,22 @@ def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> 
     law: Callable[..., Controller] = LAWS[table.law]
     if table.Kp is not None or table.Kd is not None:
         if table.law != "pd" or table.Kp is None or table.Kd is None:
-            raise InputError("controller: Kp and Kd belong together, and to the law pd; other gains are kp, kv, ki and kiv.")
+            raise InputError(
+                "controller: Kp and Kd belong together, and to the law pd; other gains are kp, kv, "
+                "ki and kiv."
+            )
         law = PD.parallel
-    if table.model is not None or table.law == "computed_torque" or table.model_term not in (None, "none"):
+    if (
+        table.model is not None
+        or table.law == "computed_torque"
+        or table.model_term not in (None, "none")
+    ):
         settings |= _own_model(table.model or "nominal", model, folder)
     for name in ("ki", "kiv", "integral_time"):
         if name in settings and name not in getattr(LAWS[table.law], "__dataclass_fields__", {}):
-            raise InputError(f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv.")
+            raise InputError(
+                f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv."
+            )
     return law(**settings)
 
 
@@ -46,7 +60,9 @@ def _own_model(source: str, model: DynamicModel, folder: Path) -> dict[str, Any]
     if source.endswith(".json"):
         estimate = load_estimate(existing(source, folder, "controller.model"))
         return {"model": estimate.model, "parameters": estimate.parameters}
-    return {"model": DynamicModel(load_named_robot(source, folder, "controller.model"), model.effects)}
+    return {
+        "model": DynamicModel(load_named_robot(source, folder, "controller.model"), model.effects)
+    }
 
 
 def load_named_robot(source: str, folder: Path, key: str) -> Any:
@@ -56,15 +72,19 @@ def load_named_robot(source: str, folder: Path, key: str) -> Any:
     return load_robot(existing(source, folder, key))
 
 
-def method_of(name: str, study: StudyFile, controller: Controller | None, folder: Path, **changed: object) -> Method:
+def method_of(
+    name: str, study: StudyFile, controller: Controller | None, folder: Path, **changed: object
+) -> Method:
     """The method with the settings of its table; `changed` go before them."""
     if name == "idim":
         return IDIM(**_settings(study.idim, folder, changed))
     if name == "didim":
         if controller is None:
             raise InputError(
-                "method 'didim' simulates the loop that the robot was in; describe it in a table [controller], as well as it "
-                'is known (natural_frequency is enough), or use method = "idim" on measured positions.'
+                "method 'didim' simulates the loop that the robot was in; describe it in a table "
+                "[controller], as well as it "
+                'is known (natural_frequency is enough), or use method = "idim" on measured '
+                "positions."
             )
         return DIDIM(controller=controller, **_settings(study.didim, folder, changed))
     return OutputError(controller=controller, **_settings(study.output_error, folder, changed))

@@ -1,4 +1,6 @@
-"""The files that a study is run on, with their hashes: what another person needs to run it again."""
+"""The files that a study is run on, with their hashes: what another person needs to run it
+again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ WORDS = ("nominal", "unit", "identity", "prior")
 
 
 def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str]]:
-    """Path, as the study writes it, and SHA-256 of the study, the robots, the records and the estimates that it names."""
+    """Path, as the study writes it, and SHA-256 of the study, the robots, the records and the
+    estimates that it names.
+    """
     named = [str(settings.robot)]
     for table in settings.experiment:
         named += _of_record(table)
@@ -24,12 +28,22 @@ def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str
     starts = (settings.didim.given().get("initial"), settings.output_error.given().get("initial"))
     named += [start for start in starts if isinstance(start, str)]
     words = {*shipped_robots(), *WORDS}
-    found = {name: folder / name} | {text: resolved(text, folder, "file") for text in named if text not in words}
-    return [{"path": text, "sha256": digest} for text, path in found.items() if (digest := _digest(path))]
+    found = {name: folder / name} | {
+        text: resolved(text, folder, "file") for text in named if text not in words
+    }
+    return [
+        {"path": text, "sha256": digest}
+        for text, path in found.items()
+        if (digest := _digest(path))
+    ]
 
 
 def _of_record(table: ExperimentTable) -> list[str]:
-    files = [table.file] if isinstance(table.file, str) else [str(text) for text in table.file.given().values()]
+    files = (
+        [table.file]
+        if isinstance(table.file, str)
+        else [str(text) for text in table.file.given().values()]
+    )
     reference = table.reference.file if table.reference is not None else None
     return files if reference is None else [*files, reference]
 

@@ -1,4 +1,6 @@
-"""From a TOML file and `--set` options to a checked `StudyFile`; whatever is wrong is one line that names the key."""
+"""From a TOML file and `--set` options to a checked `StudyFile`; whatever is wrong is one line that
+names the key.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,14 @@ def read_study(path: Path, settings: Sequence[str] = ()) -> StudyFile:
     except InputError:
         raise
     except OSError as problem:
-        reason = "no such file" if isinstance(problem, FileNotFoundError) else f"cannot be read: {problem.strerror}"
-        raise InputError(f"{shortened(str(path))}: {reason}; didim init writes a study to start from.") from None
+        reason = (
+            "no such file"
+            if isinstance(problem, FileNotFoundError)
+            else f"cannot be read: {problem.strerror}"
+        )
+        raise InputError(
+            f"{shortened(str(path))}: {reason}; didim init writes a study to start from."
+        ) from None
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{path.name}: not a TOML file: {str(problem).splitlines()[0]}.") from None
     for text in settings:
@@ -65,9 +73,14 @@ def apply_setting(data: dict[str, Any], text: str) -> None:
     key, mark, value = text.partition("=")
     parts = _parts(key)
     if not mark or not key.strip():
-        raise InputError(f"--set needs key=value, such as didim.refine=true; found {shortened(text)}.")
+        raise InputError(
+            f"--set needs key=value, such as didim.refine=true; found {shortened(text)}."
+        )
     if not 0 < len(parts) <= DEEPEST:
-        raise InputError(f"--set: {shortened(key.strip())} is no dotted path, such as didim.refine or experiment.0.use.")
+        raise InputError(
+            f"--set: {shortened(key.strip())} is no dotted path, such as didim.refine or "
+            "experiment.0.use."
+        )
     _put(data, parts, _value(value), key.strip())
 
 
@@ -104,7 +117,9 @@ def _put(node: Any, parts: list[str], value: Any, key: str) -> None:
             for item in node:
                 _put(item, parts, value, key)
         elif int(name) >= len(node):
-            raise InputError(f"--set {key}: there is no {name}; the list has {len(node)}, counted from 0.")
+            raise InputError(
+                f"--set {key}: there is no {name}; the list has {len(node)}, counted from 0."
+            )
         elif rest:
             _put(node[int(name)], rest, value, key)
         else:
@@ -127,7 +142,11 @@ def _told(problem: ValidationError) -> str:
 
 def _path(error: Any) -> list[str | int]:
     """Where an error is, as a person would write it: without the branches of a union."""
-    return [part for part in error["loc"] if isinstance(part, int) or not part.startswith(("function-", "<"))]
+    return [
+        part
+        for part in error["loc"]
+        if isinstance(part, int) or not part.startswith(("function-", "<"))
+    ]
 
 
 def _sentence(error: Any) -> str:
@@ -140,7 +159,10 @@ def _sentence(error: Any) -> str:
         return f"the key {place!r} is missing{_meaning(path)}"
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", error["ctx"]["expected"])
-        return f"{place}: unknown {shortened(error['input'])}; {nearest(str(error['input'])[:80], words)}"
+        return (
+            f"{place}: unknown {shortened(error['input'])}; "
+            f"{nearest(str(error['input'])[:80], words)}"
+        )
     if kind == "too_short":
         return f"{place}: there is none; describe each record in a table [[experiment]]."
     if kind == "value_error":
@@ -161,7 +183,9 @@ def _table_at(path: Sequence[str | int]) -> type[BaseModel] | None:
 def _table_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for each in get_args(annotation) if (found := _table_in(each)) is not None), None)
+    return next(
+        (found for each in get_args(annotation) if (found := _table_in(each)) is not None), None
+    )
 
 
 def _known_keys(path: Sequence[str | int]) -> list[str]:
@@ -173,4 +197,8 @@ def _meaning(path: Sequence[str | int]) -> str:
     """What a missing key means."""
     table = _table_at(path[:-1])
     field = None if table is None else table.model_fields.get(str(path[-1]))
-    return f": {' '.join(field.description.split())}" if field is not None and field.description else "."
+    return (
+        f": {' '.join(field.description.split())}"
+        if field is not None and field.description
+        else "."
+    )

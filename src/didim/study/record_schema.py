@@ -12,11 +12,17 @@ from didim.study import types
 class Table(BaseModel):
     """A table of the file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+    )
 
     def given(self, *without: str) -> dict[str, object]:
         """The keys that the file gives, and their values."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set - {*without}}
+        return {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set - {*without}
+        }
 
 
 class Columns(Table):
@@ -90,11 +96,17 @@ class ReferenceTable(Table):
     """As for the record."""
     position_offset: types.Angles = None
     interpolation: Literal["held", "linear", "cubic"] | None = None
-    """Between its samples; default: held for a sampled law, cubic for a continuous one (cubic for a file of its own)."""
+    """Between its samples; default: held for a sampled law, cubic for a continuous one (cubic for a
+    file of its own).
+    """
     measured_cutoff: types.Number = None
-    """Hz: take the measured positions, low-passed, for the reference, where the true one is unknown."""
+    """Hz: take the measured positions, low-passed, for the reference, where the true one is
+    unknown.
+    """
     align: types.Switch = None
-    """Whether to shift it in time to where the record is, by what the measured positions tell beyond the loop's own lag."""
+    """Whether to shift it in time to where the record is, by what the measured positions tell
+    beyond the loop's own lag.
+    """
     shift: types.Number = None
     """Seconds to shift it, later if positive."""
 
@@ -102,9 +114,13 @@ class ReferenceTable(Table):
 class ExperimentTable(Table):
     """One record."""
 
-    file: Annotated[Annotated[types.Text, Tag("<file>")] | Annotated[Files, Tag("<files>")], Discriminator(_one_or_more)]
-    """A .csv, .tsv, .txt (.gz), .mat, .npz, .parquet, .bag or .mcap file, the folder of a ROS 2 bag, or a table of one for each
-    signal."""
+    file: Annotated[
+        Annotated[types.Text, Tag("<file>")] | Annotated[Files, Tag("<files>")],
+        Discriminator(_one_or_more),
+    ]
+    """A .csv, .tsv, .txt (.gz), .mat, .npz, .parquet, .bag or .mcap file, the folder of a ROS 2
+    bag, or a table of one for each signal.
+    """
     columns: Columns | None = None
     use: Literal["fit", "validate"] = "fit"
     """Whether to fit the parameters to it or to try them on it."""
@@ -116,7 +132,9 @@ class ExperimentTable(Table):
     """Samples per second, where the file has no time."""
     units: Units | None = None
     gear: types.Gear = None
-    """Motor velocity per joint velocity, where the log is of the motors: positions and torques are brought to the joints."""
+    """Motor velocity per joint velocity, where the log is of the motors: positions and torques are
+    brought to the joints.
+    """
     position_offset: types.Angles = None
     """Added to the positions, rad or m: the model's zero where the log has another."""
     drive_gain: types.Gain = None

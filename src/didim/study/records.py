@@ -27,7 +27,11 @@ _OF_FILE = ("file", "columns", "rate", "units", "gear", "position_offset", "inte
 
 
 def experiment_of(
-    table: ExperimentTable, index: int, model: DynamicModel, controller: Controller | None, folder: Path
+    table: ExperimentTable,
+    index: int,
+    model: DynamicModel,
+    controller: Controller | None,
+    folder: Path,
 ) -> Experiment:
     """The record of a table [[experiment]]."""
     key, robot = f"experiment.{index}", model.robot
@@ -35,9 +39,15 @@ def experiment_of(
     if isinstance(table.file, str):
         path = existing(table.file, folder, f"{key}.file")
     else:
-        path = {name: existing(str(text), folder, f"{key}.file.{name}") for name, text in table.file.given().items()}
+        path = {
+            name: existing(str(text), folder, f"{key}.file.{name}")
+            for name, text in table.file.given().items()
+        }
         if not path:
-            raise InputError(f'{key}.file: the table is empty; give a file for each signal, such as tau = "torque.csv".')
+            raise InputError(
+                f"{key}.file: the table is empty; give a file for each signal, such as tau = "
+                '"torque.csv".'
+            )
     record = load_experiment(
         path,
         None if table.columns is None else table.columns.given(),  # type: ignore[arg-type]
@@ -51,7 +61,9 @@ def experiment_of(
         name=table.name,
     )
     if table.reference is not None:
-        record = _with_reference(record, table.reference, model, controller, folder, f"{key}.reference")
+        record = _with_reference(
+            record, table.reference, model, controller, folder, f"{key}.reference"
+        )
     return record if table.between is None else record.between(*table.between)
 
 
@@ -59,7 +71,10 @@ def _gear(gear: Any, robot: Robot, key: str) -> Any:
     if gear != "robot":
         return gear
     if robot.drive is None:
-        raise InputError(f"{key}: robot {robot.name!r} describes no gears; give them here, one number for each joint.")
+        raise InputError(
+            f"{key}: robot {robot.name!r} describes no gears; give them here, one number for each "
+            "joint."
+        )
     return robot.drive.gear
 
 
@@ -71,15 +86,26 @@ def _drive_gain(robot: Robot, controller: Controller | None) -> Any:
 
 
 def _with_reference(
-    record: Experiment, table: ReferenceTable, model: DynamicModel, controller: Controller | None, folder: Path, key: str
+    record: Experiment,
+    table: ReferenceTable,
+    model: DynamicModel,
+    controller: Controller | None,
+    folder: Path,
+    key: str,
 ) -> Experiment:
     sources = [name for name in ("file", "measured_cutoff") if getattr(table, name) is not None]
     if len(sources) + (record.q_ref is not None) > 1:
-        raise InputError(f"{key}: the reference comes from several places ({', '.join(sources)}, columns.q_ref); keep one.")
+        raise InputError(
+            f"{key}: the reference comes from several places ({', '.join(sources)}, "
+            "columns.q_ref); keep one."
+        )
     used = _OF_FILE if table.file is not None else ("measured_cutoff", "interpolation")
     for name in table.given("align", "shift"):
         if name not in used:
-            raise InputError(f"{key}.{name} belongs to a reference with a file of its own; remove it, or give {key}.file.")
+            raise InputError(
+                f"{key}.{name} belongs to a reference with a file of its own; remove it, or give "
+                f"{key}.file."
+            )
     if table.align and table.shift is not None:
         raise InputError(f"{key}: give either align or shift, not both.")
     if table.file is not None:
@@ -87,13 +113,23 @@ def _with_reference(
     elif table.measured_cutoff is not None:
         record = _from_motion(record, table.measured_cutoff, table.interpolation or "cubic", key)
     elif record.q_ref is None:
-        raise InputError(f"{key}: where is the reference? Give file, measured_cutoff, or columns.q_ref of the record.")
+        raise InputError(
+            f"{key}: where is the reference? Give file, measured_cutoff, or columns.q_ref of the "
+            "record."
+        )
     elif table.interpolation is not None:
-        record = replace(record, q_ref=Reference(record.t, np.asarray(record.q_ref), interpolation=table.interpolation))
+        record = replace(
+            record,
+            q_ref=Reference(record.t, np.asarray(record.q_ref), interpolation=table.interpolation),
+        )
     if table.shift is not None:
         return record.aligned(table.shift)
     if table.align:
-        lag = 0.0 if controller is None else loop_lag(model.base, model.base.nominal, controller, motion_frequency(record))
+        lag = (
+            0.0
+            if controller is None
+            else loop_lag(model.base, model.base.nominal, controller, motion_frequency(record))
+        )
         found = time_offset(record, lag)
         return replace(moved := record.aligned(found.seconds), notes=(*moved.notes, str(found)))
     return record
@@ -115,9 +151,16 @@ def _from_file(table: ReferenceTable, robot: Robot, folder: Path, key: str) -> R
 def _from_motion(record: Experiment, cutoff: float, interpolation: str, key: str) -> Experiment:
     """The measured positions, low-passed, as the reference."""
     if record.q is None:
-        raise InputError(f"{key}: measured_cutoff takes the measured positions for the reference; give columns.q.")
+        raise InputError(
+            f"{key}: measured_cutoff takes the measured positions for the reference; give "
+            "columns.q."
+        )
     even = regular(record)
     t = np.asarray(even.t)
-    course = Reference(t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff), interpolation=interpolation)
-    note = f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
+    course = Reference(
+        t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff), interpolation=interpolation
+    )
+    note = (
+        f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
+    )
     return replace(record, q_ref=course, notes=(*record.notes, note))

@@ -1,6 +1,8 @@
-"""The study file as a schema: every key, its type and what it means. Keys that are not here are errors.
+"""The study file as a schema: every key, its type and what it means. Keys that are not here are
+errors.
 
-Defaults are not repeated here: a key that is left out is left to the class that it belongs to (`didim.IDIM`, `didim.PD`, ...).
+Defaults are not repeated here: a key that is left out is left to the class that it belongs to
+(`didim.IDIM`, `didim.PD`, ...).
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ class ControllerTable(Table):
     """The loop that the robot was in."""
 
     law: Literal["pd", "pid", "cascade", "computed_torque"]
-    """pd, pid, cascade or computed_torque: v = kv (kp e + ff dq_r - dq), with ki int(e) for pid, kiv int(s) for the cascade."""
+    """pd, pid, cascade or computed_torque: v = kv (kp e + ff dq_r - dq), with ki int(e) for pid,
+    kiv int(s) for the cascade.
+    """
     natural_frequency: types.PerJoint = None
     """rad/s: the gains by poles, eq. 58."""
     damping: types.PerJoint = None
@@ -49,7 +53,9 @@ class ControllerTable(Table):
     model_term: Literal["none", "gravity", "feedforward", "computed_torque"] | None = None
     """What the controller's own model adds."""
     model: types.Text = None
-    """That model: "nominal" (the robot's description), a robot file, or a saved estimate (.json)."""
+    """That model: "nominal" (the robot's description), a robot file, or a saved estimate
+    (.json).
+    """
     assumed: types.Switch = None
     """Whether the loop is a guess; the result then says so."""
 
@@ -131,8 +137,9 @@ class StudyFile(Table):
     method: Literal["idim", "didim", "output_error"]
     """What `didim identify` runs."""
     effects: types.Texts = None
-    """Subset of rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb; default: all that the robot
-    declares."""
+    """Subset of rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb;
+    default: all that the robot declares.
+    """
     gravity: types.Vector = None
     """m/s^2 in the base frame, where the robot is mounted otherwise than described."""
     experiment: list[ExperimentTable] = Field(min_length=1)

@@ -31,37 +31,53 @@ class Simulated:
     motion: Motion
 
 
-def simulate_study(study: Study, estimate: Estimate | None = None, progress: Progress | None = None) -> list[Simulated]:
-    """Every record of the study in its loop, at the described parameters or at those of an estimate, in its own loop."""
+def simulate_study(
+    study: Study, estimate: Estimate | None = None, progress: Progress | None = None
+) -> list[Simulated]:
+    """Every record of the study in its loop, at the described parameters or at those of an
+    estimate, in its own loop.
+    """
     base = study.model.base if estimate is None else estimate.model
     if base.robot.n != study.model.robot.n:
         raise InputError(
-            f"The result is of {base.robot.name!r} with {base.robot.n} joints, {study.name} of {study.model.robot.name!r} with "
+            f"The result is of {base.robot.name!r} with {base.robot.n} joints, {study.name} of "
+            f"{study.model.robot.name!r} with "
             f"{study.model.robot.n}."
         )
     loop = study.controller
     parameters = base.nominal if estimate is None else estimate.parameters
     if loop is None and (estimate is None or estimate.controller is None):
-        raise InputError(f"{study.name}: there is no loop to simulate; describe it in a table [controller].")
+        raise InputError(
+            f"{study.name}: there is no loop to simulate; describe it in a table [controller]."
+        )
     if not np.isfinite(parameters).all():
         raise InputError(
-            f"{study.name}: the description of {base.robot.name!r} does not give all parameters a value; identify first, and "
+            f"{study.name}: the description of {base.robot.name!r} does not give all parameters a "
+            "value; identify first, and "
             "give the result: didim simulate FILE --with result.json."
         )
     found = []
     for record in study.records:
         check_joints(base, record)
-        if estimate is not None and estimate.recipe.states == "simulated" and estimate.controller is not None:
+        if (
+            estimate is not None
+            and estimate.recipe.states == "simulated"
+            and estimate.controller is not None
+        ):
             motion = simulated(base, parameters, estimate.controller, record, estimate.recipe)
         else:
-            motion = simulate(base, parameters, loop, t=record.t, q_ref=_reference(record), progress=progress)
+            motion = simulate(
+                base, parameters, loop, t=record.t, q_ref=_reference(record), progress=progress
+            )
         found.append(Simulated(record, motion))
     return found
 
 
 def _reference(record: Experiment) -> Any:
     if record.q_ref is None:
-        raise InputError(f"Experiment {record.name!r} has no reference to follow; name columns.q_ref.")
+        raise InputError(
+            f"Experiment {record.name!r} has no reference to follow; name columns.q_ref."
+        )
     return record.q_ref
 
 
@@ -86,14 +102,26 @@ def motion_table(simulated: Simulated, kind: str) -> bytes:
 
 def csv_of(t: NDArray[np.float64], signals: Mapping[str, NDArray[np.float64]]) -> bytes:
     """A table with the columns t, and name1, name2, ... of each signal (N, n)."""
-    names = ["t", *(f"{name}{j + 1}" for name, signal in signals.items() for j in range(signal.shape[1]))]
+    names = [
+        "t",
+        *(f"{name}{j + 1}" for name, signal in signals.items() for j in range(signal.shape[1])),
+    ]
     text = io.StringIO()
-    np.savetxt(text, np.column_stack([t, *signals.values()]), "%.12g", ",", header=",".join(names), comments="")
+    np.savetxt(
+        text,
+        np.column_stack([t, *signals.values()]),
+        "%.12g",
+        ",",
+        header=",".join(names),
+        comments="",
+    )
     return text.getvalue().encode()
 
 
 def files_for(path: Path, records: list[Experiment]) -> list[Path]:
-    """One file for each record: `path` itself where there is one, else with the number before the ending."""
+    """One file for each record: `path` itself where there is one, else with the number before the
+    ending.
+    """
     if path.suffix.lower() not in KINDS:
         raise InputError(f"{path}: a motion is written as .csv or .npz.")
     if len(records) == 1:

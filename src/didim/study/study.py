@@ -32,7 +32,10 @@ Progress = Callable[[float], Any]
 
 SIMULATED = "the simulation knows what sticks"
 
-ASSUMED = "The control loop was assumed, not known: what is found holds as far as it resembles the true one."
+ASSUMED = (
+    "The control loop was assumed, not known: what is found holds as far as it resembles the true "
+    "one."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,9 @@ class Study:
     def urdf(self) -> Path | None:
         """The file of the robot, where that is a URDF."""
         robot = self.settings.robot
-        return resolved(robot, self.folder, "robot") if str(robot).lower().endswith(".urdf") else None
+        return (
+            resolved(robot, self.folder, "robot") if str(robot).lower().endswith(".urdf") else None
+        )
 
     @cached_property
     def controller(self) -> Controller | None:
@@ -83,7 +88,9 @@ class Study:
         """Those that parameters are fitted to."""
         found = self._used_to("fit")
         if not found:
-            raise InputError(f'{self.name}: no experiment has use = "fit"; at least one must be fitted to.')
+            raise InputError(
+                f'{self.name}: no experiment has use = "fit"; at least one must be fitted to.'
+            )
         return found
 
     @property
@@ -92,22 +99,34 @@ class Study:
         return self._used_to("validate")
 
     def _used_to(self, use: str) -> list[Experiment]:
-        return [record for record, table in zip(self.records, self.settings.experiment, strict=True) if table.use == use]
+        return [
+            record
+            for record, table in zip(self.records, self.settings.experiment, strict=True)
+            if table.use == use
+        ]
 
     def method(self, name: str | None = None, **changed: object) -> Method:
-        """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of its table."""
+        """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of
+        its table.
+        """
         with _named(self.name):
-            return method_of(name or self.settings.method, self.settings, self.controller, self.folder, **changed)
+            return method_of(
+                name or self.settings.method, self.settings, self.controller, self.folder, **changed
+            )
 
     def run(self, progress: Progress | None = None, method: Method | None = None) -> Estimate:
         """Identify: the study's own method, or another, on its records."""
         chosen = self.method() if method is None else method
         files = files_of(self.settings, self.folder, self.name)
         with _named(self.name):
-            estimate = identify(self.model, self.experiments, chosen, self.validation or None, progress)
+            estimate = identify(
+                self.model, self.experiments, chosen, self.validation or None, progress
+            )
         table = self.settings.controller
         notes = (
-            (*estimate.notes, ASSUMED) if table is not None and table.assumed and self._simulates(chosen) else estimate.notes
+            (*estimate.notes, ASSUMED)
+            if table is not None and table.assumed and self._simulates(chosen)
+            else estimate.notes
         )
         described = self.settings.model_dump(exclude_unset=True, mode="json")
         origin = {"study": described, "files": files}
@@ -115,21 +134,34 @@ class Study:
 
     def check(self) -> tuple[Finding, ...]:
         """Look at records, loop and settings before any number is believed."""
-        records, filtering = [*self.records], IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
+        records = [*self.records]
+        filtering = IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
-        settings: dict[str, Any] = {"rest_handled": "" if self.settings.method == "idim" else SIMULATED}
+        settings: dict[str, Any] = {
+            "rest_handled": "" if self.settings.method == "idim" else SIMULATED
+        }
         try:
             method: Any = self.method()
             settings = {"decimated": method.decimation, "rest_handled": _at_rest(method)}
             _ = self.experiments  # at least one must be fitted to
             method.ready(self.model.base, records)
         except InputError as problem:
-            extra = (Finding("method", "fail", str(problem), "didim identify would stop there; mend it first."),)
+            extra = (
+                Finding(
+                    "method",
+                    "fail",
+                    str(problem),
+                    "didim identify would stop there; mend it first.",
+                ),
+            )
         settings["cutoff"] = filtering.cutoff
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with _named(self.name):
-            return (*diagnose(self.model, records, self.controller, assumed=assumed, **settings), *extra)
+            return (
+                *diagnose(self.model, records, self.controller, assumed=assumed, **settings),
+                *extra,
+            )
 
     def output(self, key: str) -> Path | None:
         """Where the study wants a file: "result", "robot" or "report"."""
@@ -142,7 +174,9 @@ class Study:
 
 
 def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study:
-    """The study that a TOML file describes, changed by texts "key=value" as those of `didim identify --set`."""
+    """The study that a TOML file describes, changed by texts "key=value" as those of `didim
+    identify --set`.
+    """
     if not isinstance(path, str | PathLike):
         raise InputError(f"load_study takes a path, found {shortened(path)}.")
     file = Path(path)

@@ -1,4 +1,6 @@
-"""The study that `didim init` writes: commented, and ready to run, on a virtual record of the robot or on a log."""
+"""The study that `didim init` writes: commented, and ready to run, on a virtual record of the robot
+or on a log.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,16 @@ RATE, PERIOD, NOISE = 200.0, 10.0, 0.02
 MOST = 600
 """Letters of a list of columns."""
 
-GENERIC = {"Ia": 0.2, "Fv": 1.0, "Fc": 1.0, "Fvp": 1.0, "Fvn": 1.0, "Fcp": 1.0, "Fcn": 1.0, "off": 0.0}
+GENERIC = {
+    "Ia": 0.2,
+    "Fv": 1.0,
+    "Fc": 1.0,
+    "Fvp": 1.0,
+    "Fvn": 1.0,
+    "Fcp": 1.0,
+    "Fcn": 1.0,
+    "off": 0.0,
+}
 """Values of effects of which nothing is known, SI."""
 
 
@@ -55,20 +66,28 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
     record = study.with_name(f"{study.stem}-record.csv")
     columns = {"t": "t", "tau": "tau{j}", "q_ref": "q_ref{j}", "q": "q{j}"}
     lines = [
-        "# A virtual record of this robot; put your own log here: .csv .tsv .mat .npz .parquet .bag .mcap",
+        "# A virtual record of this robot; put your own log here: .csv .tsv .mat .npz .parquet "
+        ".bag .mcap",
         f"file = {toml_string(record.name)}",
-        '# Columns by name, by number (1 is the first), by pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
+        '# Columns by name, by number (1 is the first), by pattern ("pos*", "pos{j}", '
+        '"pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
     ]
     text = _filled(study, robot, model, "didim", lines, _controller(used=True, assumed=False))
     return Template({study: text, record: _virtual_record(model)})
 
 
-def data_template(study: Path, robot: str, model: DynamicModel, data: str, table: Table) -> Template:
+def data_template(
+    study: Path, robot: str, model: DynamicModel, data: str, table: Table
+) -> Template:
     """A study of a log with the columns `table`, as far as its names tell what they are."""
     columns = guessed_columns(table, model.robot.joint_names)
     units = guessed_units(columns)
-    used = {name for names in columns.values() for name in ([names] if isinstance(names, str) else names)}
+    used = {
+        name
+        for names in columns.values()
+        for name in ([names] if isinstance(names, str) else names)
+    }
     missing = [] if "t" in columns else ["t"]
     missing += [] if "tau" in columns or "control" in columns else ["tau"]
     missing += [] if "q" in columns or "q_ref" in columns else ["q"]
@@ -78,7 +97,8 @@ def data_template(study: Path, robot: str, model: DynamicModel, data: str, table
     lines = [
         f"file = {toml_string(data)}",
         f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
-        '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", "pos_{joint}"), or as a list.',
+        '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", '
+        '"pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
         *([f"units = {_inline(units)}"] if units else []),
         *(f"# To be added to columns: {key}, which no name tells." for key in missing),
@@ -86,7 +106,10 @@ def data_template(study: Path, robot: str, model: DynamicModel, data: str, table
     loop = _controller(used=simulates, assumed=True)
     text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
     return Template(
-        {study: text}, tuple(missing), {**columns, **({"units": _inline(units)} if units else {})}, [*set(table) - used]
+        {study: text},
+        tuple(missing),
+        {**columns, **({"units": _inline(units)} if units else {})},
+        [*set(table) - used],
     )
 
 
@@ -98,17 +121,30 @@ def _controller(used: bool, assumed: bool) -> list[str]:
         f"{mark}[controller]",
         '# "pd", "pid", "cascade" or "computed_torque".',
         f'{mark}law = "pd"',
-        "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of Kp e + Kd de.",
+        "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of "
+        "Kp e + Kd de.",
         f"{mark}natural_frequency = {BANDWIDTH}",
-        "# ff, the share of the reference velocity: 0 (default), or 1 if the loop compares velocities; Kp and Kd have 1.",
+        "# ff, the share of the reference velocity: 0 (default), or 1 if the loop compares "
+        "velocities; Kp and Kd have 1.",
         "# velocity_reference = 1.0",
         "# Hz, of a sampled controller; see also velocity, delay, saturation, encoder, drive_gain.",
         "# rate = 1000",
     ]
-    return lines + (["# This loop is a guess; remove the line once you know it.", f"{mark}assumed = true"] if assumed else [])
+    return lines + (
+        ["# This loop is a guess; remove the line once you know it.", f"{mark}assumed = true"]
+        if assumed
+        else []
+    )
 
 
-def _filled(study: Path, robot: str, model: DynamicModel, method: str, record: list[str], controller: list[str]) -> bytes:
+def _filled(
+    study: Path,
+    robot: str,
+    model: DynamicModel,
+    method: str,
+    record: list[str],
+    controller: list[str],
+) -> bytes:
     text = (resources.files("didim.study") / "template.toml").read_text(encoding="utf-8")
     return (
         string.Template(text)
@@ -125,7 +161,9 @@ def _filled(study: Path, robot: str, model: DynamicModel, method: str, record: l
 
 
 def _effects(model: DynamicModel) -> str:
-    """The line of the effects that the robot declares, as a comment where no one list says the same."""
+    """The line of the effects that the robot declares, as a comment where no one list says the
+    same.
+    """
     declared = sorted({effect for joint in model.robot.joints for effect in joint.effects})
     declared += ["coupling"] if model.robot.couplings else []
     line = f"effects = {json.dumps(declared)}"
@@ -141,10 +179,20 @@ def _virtual_record(model: DynamicModel) -> bytes:
     course = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
     loop = PD(natural_frequency=BANDWIDTH)
     record, _ = virtual_experiment(
-        model, virtual_parameters(model), loop, course, rate=RATE, noise=NOISE, encoder=1e-5, seed=1, name="virtual"
+        model,
+        virtual_parameters(model),
+        loop,
+        course,
+        rate=RATE,
+        noise=NOISE,
+        encoder=1e-5,
+        seed=1,
+        name="virtual",
     )
     t = np.asarray(record.t)
-    return csv_of(t, {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)})
+    return csv_of(
+        t, {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)}
+    )
 
 
 def virtual_parameters(model: DynamicModel) -> Array:
@@ -152,9 +200,16 @@ def virtual_parameters(model: DynamicModel) -> Array:
     phi = model.nominal
     for columns in model.layout.link:
         if np.isnan(phi[columns]).any():
-            phi[columns] = about_origin(MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3))
+            phi[columns] = about_origin(
+                MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3)
+            )
     stems = [name.rstrip("0123456789") for name in model.parameter_names]
-    return np.array([GENERIC.get(stem, 0.1) if np.isnan(value) else value for stem, value in zip(stems, phi, strict=True)])
+    return np.array(
+        [
+            GENERIC.get(stem, 0.1) if np.isnan(value) else value
+            for stem, value in zip(stems, phi, strict=True)
+        ]
+    )
 
 
 def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:
@@ -162,4 +217,6 @@ def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:
 
 
 def _names(value: str | list[str]) -> str:
-    return toml_string(value) if isinstance(value, str) else f"[{', '.join(map(toml_string, value))}]"
+    return (
+        toml_string(value) if isinstance(value, str) else f"[{', '.join(map(toml_string, value))}]"
+    )

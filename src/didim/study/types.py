@@ -1,4 +1,6 @@
-"""Types of the values in a study file: each says in one sentence what it expects, to people and to editors."""
+"""Types of the values in a study file: each says in one sentence what it expects, to people and to
+editors.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,15 @@ from didim.robot.fields import radians_of
 Schema = dict[str, Any]
 
 
-def _type(expected: str, holds: Callable[[Any], bool], schema: Schema, convert: Callable[[Any], Any] = lambda x: x) -> Any:
-    """A type whose values satisfy `holds`; others are refused with what was expected and what was found."""
+def _type(
+    expected: str,
+    holds: Callable[[Any], bool],
+    schema: Schema,
+    convert: Callable[[Any], Any] = lambda x: x,
+) -> Any:
+    """A type whose values satisfy `holds`; others are refused with what was expected and what was
+    found.
+    """
 
     def check(value: Any) -> Any:
         if not holds(value):
@@ -34,7 +43,12 @@ def _numbers(value: Any) -> bool:
 
 
 def _matrix(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(map(_numbers, value)) and len({len(row) for row in value}) == 1
+    return (
+        isinstance(value, list)
+        and len(value) > 0
+        and all(map(_numbers, value))
+        and len({len(row) for row in value}) == 1
+    )
 
 
 def _angle(value: Any) -> bool:
@@ -42,7 +56,9 @@ def _angle(value: Any) -> bool:
 
 
 def _column(value: Any) -> bool:
-    return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool))
+    return (isinstance(value, str) and bool(value)) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    )
 
 
 def _text(value: Any) -> bool:
@@ -63,7 +79,9 @@ _COLUMN: Schema = {"anyOf": [_TEXT, {"type": "integer", "minimum": 1}]}
 
 Text = _type("a text", _text, _TEXT)
 Number = _type("a finite number", _number, _NUMBER)
-Whole = _type("a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool), {"type": "integer"})
+Whole = _type(
+    "a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool), {"type": "integer"}
+)
 Switch = _type("true or false", lambda v: isinstance(v, bool), {"type": "boolean"})
 Window = _type(
     "two numbers, start and end in s, the end later",
@@ -76,7 +94,9 @@ Trim = _type(
     {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
     tuple,
 )
-PerJoint = _type("a number, or a list of one for each joint", lambda v: _number(v) or _numbers(v), _PER_JOINT)
+PerJoint = _type(
+    "a number, or a list of one for each joint", lambda v: _number(v) or _numbers(v), _PER_JOINT
+)
 PerJointLimit = _type(
     "a number (inf: none), or a list of one for each joint",
     lambda v: _limit(v) or (isinstance(v, list) and bool(v) and all(map(_limit, v))),
@@ -94,11 +114,16 @@ Gain = _type(
     {"anyOf": [_NUMBER, _NUMBERS, _MATRIX]},
 )
 Gear = _type(
-    '"robot" (the gears of its description), a number, a list of one for each joint, or a square matrix',
+    '"robot" (the gears of its description), a number, a list of one for each joint, or a square '
+    "matrix",
     lambda v: v == "robot" or _number(v) or _numbers(v) or _matrix(v),
     {"anyOf": [{"const": "robot"}, _NUMBER, _NUMBERS, _MATRIX]},
 )
-Vector = _type("a list of three numbers", lambda v: _numbers(v) and len(v) == 3, {**_NUMBERS, "minItems": 3, "maxItems": 3})
+Vector = _type(
+    "a list of three numbers",
+    lambda v: _numbers(v) and len(v) == 3,
+    {**_NUMBERS, "minItems": 3, "maxItems": 3},
+)
 Column = _type(
     "a column's name or number (1 is the first), or a list of them, one for each joint",
     lambda v: _column(v) or (isinstance(v, list) and bool(v) and all(map(_column, v))),
@@ -110,7 +135,9 @@ Unit = _type(
     {"anyOf": [_TEXT, _NUMBER, _NUMBERS]},
 )
 Texts = _type(
-    "a list of texts", lambda v: isinstance(v, list) and all(map(_text, v)), {"type": "array", "items": {"type": "string"}}
+    "a list of texts",
+    lambda v: isinstance(v, list) and all(map(_text, v)),
+    {"type": "array", "items": {"type": "string"}},
 )
 
 
@@ -128,7 +155,12 @@ InitialOrPrior = _initial("prior", "unit", "nominal")
 Start = _type(
     '"tracking", or the lists [q, dq]',
     lambda v: v == "tracking" or (isinstance(v, list) and len(v) == 2 and all(map(_numbers, v))),
-    {"anyOf": [{"const": "tracking"}, {"type": "array", "items": _NUMBERS, "minItems": 2, "maxItems": 2}]},
+    {
+        "anyOf": [
+            {"const": "tracking"},
+            {"type": "array", "items": _NUMBERS, "minItems": 2, "maxItems": 2},
+        ]
+    },
     lambda v: v if isinstance(v, str) else tuple(v),
 )
 Cutoff = _type(
@@ -137,4 +169,8 @@ Cutoff = _type(
     {"anyOf": [_NUMBER, {"const": "none"}]},
     lambda v: None if v == "none" else v,
 )
-Scan = _type('true, false or "auto"', lambda v: isinstance(v, bool) or v == "auto", {"enum": [True, False, "auto"]})
+Scan = _type(
+    'true, false or "auto"',
+    lambda v: isinstance(v, bool) or v == "auto",
+    {"enum": [True, False, "auto"]},
+)

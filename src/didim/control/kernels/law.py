@@ -2,8 +2,9 @@
 
     e = q_r - q,  s = kp e + ff dq_r - dq,  v = kv s + ki int(e) + kiv int(s),
 
-clipped at the saturation; tau = gain v (8). The controller may add what its own model says: gravity at q, the whole torque
-along the reference, or, for computed torque, M(q) (ddq_r + v) + N(q, dq) in place of v.
+clipped at the saturation; tau = gain v (8). The controller may add what its own model says: gravity
+at q, the whole torque along the reference, or, for computed torque, M(q) (ddq_r + v) + N(q, dq) in
+place of v.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.user import call_user_law as _call
 from didim.dynamics.kernels.inverse import contact_speed, inverse_dynamics
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
+from didim.jit.compiled import kernel, record_type, shared
 
 call_user_law: Any = _call
 
@@ -62,16 +63,24 @@ class Desk(NamedTuple):
 
 _vector, _matrix = float64[::1], float64[:, ::1]
 law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, *[int64] * 4, float64, int64, float64)
-desk_type = record_type(Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector)
+desk_type = record_type(
+    Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector
+)
 
 
 @shared
 def add_model(law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any) -> None:
-    """What the controller's own model adds to v; Coulomb torques by the sign of the reference velocity."""
+    """What the controller's own model adds to v; Coulomb torques by the sign of the reference
+    velocity.
+    """
     q, dq, ddq, tau = desk.model[0], desk.model[1], desk.model[2], desk.model[3]
     for j in range(v.size):
         q[j] = desk.reference[0, j] if law.kind == FEEDFORWARD else desk.seen[0, j]
-        dq[j] = 0.0 if law.kind == GRAVITY else (desk.reference[1, j] if law.kind == FEEDFORWARD else desk.seen[1, j])
+        dq[j] = (
+            0.0
+            if law.kind == GRAVITY
+            else (desk.reference[1, j] if law.kind == FEEDFORWARD else desk.seen[1, j])
+        )
         ddq[j] = 0.0 if law.kind == GRAVITY else desk.reference[2, j]
         if law.kind == COMPUTED_TORQUE:
             ddq[j] += v[j]
@@ -89,7 +98,9 @@ def find_errors(law: Law, desk: Desk) -> None:
     """e and s from the reference and the seen motion on the desk."""
     for j in range(law.kp.size):
         desk.error[0, j] = desk.reference[0, j] - desk.seen[0, j]
-        desk.error[1, j] = law.kp[j] * desk.error[0, j] + law.ff[j] * desk.reference[1, j] - desk.seen[1, j]
+        desk.error[1, j] = (
+            law.kp[j] * desk.error[0, j] + law.ff[j] * desk.reference[1, j] - desk.seen[1, j]
+        )
 
 
 @kernel
@@ -102,14 +113,20 @@ def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work,
         call_user_law(law.user, law.origin + t, v.size, desk.reference, desk.seen, desk.memory, v)
         return
     for j in range(v.size):
-        v[j] = law.kv[j] * desk.error[1, j] + law.ki[j] * desk.integral[0, j] + law.kiv[j] * desk.integral[1, j]
+        v[j] = (
+            law.kv[j] * desk.error[1, j]
+            + law.ki[j] * desk.integral[0, j]
+            + law.kiv[j] * desk.integral[1, j]
+        )
     if law.kind != GAINS_ONLY:
         add_model(law, tree, own, desk, work, v)
 
 
 @kernel
 def clip(law: Law, desk: Desk, v: Any) -> None:
-    """Saturate v. An error that would drive it further is taken back from its integral and set to zero: anti-windup."""
+    """Saturate v. An error that would drive it further is taken back from its integral and set to
+    zero: anti-windup.
+    """
     for j in range(v.size):
         limit = law.saturation[j]
         if abs(v[j]) > limit:
@@ -122,7 +139,9 @@ def clip(law: Law, desk: Desk, v: Any) -> None:
 
 @kernel
 def see(law: Law, q: Any, dq: Any, desk: Desk) -> None:
-    """Position and velocity as a sampled controller has them: through its encoder and its differences."""
+    """Position and velocity as a sampled controller has them: through its encoder and its
+    differences.
+    """
     first = desk.count[0] == 0
     for j in range(q.size):
         step = law.quantum[j]
@@ -142,8 +161,12 @@ def see(law: Law, q: Any, dq: Any, desk: Desk) -> None:
 
 
 @shared
-def sampled_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any) -> None:
-    """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in whole samples."""
+def sampled_command(
+    law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any
+) -> None:
+    """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in
+    whole samples.
+    """
     see(law, q, dq, desk)
     find_errors(law, desk)
     n = v.size
@@ -165,8 +188,12 @@ def sampled_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: 
 
 
 @kernel
-def continuous_command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any) -> None:
-    """v (n,) at this very instant; the errors on the desk are then the derivatives of the integrals."""
+def continuous_command(
+    law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any
+) -> None:
+    """v (n,) at this very instant; the errors on the desk are then the derivatives of the
+    integrals.
+    """
     for j in range(v.size):
         desk.seen[0, j] = q[j]
         desk.seen[1, j] = dq[j]

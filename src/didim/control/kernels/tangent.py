@@ -1,7 +1,9 @@
-"""The law differentiated: how the control signal changes with the state it sees, its own gains, and a delay of its reference.
+"""The law differentiated: how the control signal changes with the state it sees, its own gains, and
+a delay of its reference.
 
-m directions at once. The columns of a direction that is a gain say which of kp, kv, ki, kiv of which joint; a delay moves the
-whole reference, q_r(t - delay). A saturated command has zero derivative, an encoder's steps are taken for a straight line.
+m directions at once. The columns of a direction that is a gain say which of kp, kv, ki, kiv of
+which joint; a delay moves the whole reference, q_r(t - delay). A saturated command has zero
+derivative, an encoder's steps are taken for a straight line.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.law import (
     BACKWARD_DIFFERENCE,
     COMPUTED_TORQUE,
@@ -23,6 +24,7 @@ from didim.control.kernels.law import (
 )
 from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.jit.compiled import kernel, record_type, shared
 
 
 class LawTangent(NamedTuple):
@@ -44,12 +46,16 @@ class LawTangent(NamedTuple):
 
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
-law_tangent_type = record_type(LawTangent, int64[:, ::1], int64, *[_cube] * 4, _matrix, _matrix, _matrix, *[_matrix] * 4)
+law_tangent_type = record_type(
+    LawTangent, int64[:, ::1], int64, *[_cube] * 4, _matrix, _matrix, _matrix, *[_matrix] * 4
+)
 
 
 @kernel
 def see_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent, seen_dq: Any) -> None:
-    """Velocity as a sampled controller has it, and the positions it remembers: q, dq (n, m) in, seen_dq (n, m) out."""
+    """Velocity as a sampled controller has it, and the positions it remembers: q, dq (n, m) in,
+    seen_dq (n, m) out.
+    """
     first = desk.count[0] == 1
     for j in range(q.shape[0]):
         for c in range(q.shape[1]):
@@ -82,12 +88,27 @@ def error_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent) -> None:
 
 @kernel
 def command_tangent(
-    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, integral: Any, work: Work, current: Any, T: LawTangent
+    law: Law,
+    tree: Tree,
+    own: Values,
+    desk: Desk,
+    q: Any,
+    dq: Any,
+    integral: Any,
+    work: Work,
+    current: Any,
+    T: LawTangent,
 ) -> None:
-    """v before the delay line; `current` (n,) is the command itself, to see where it is saturated."""
+    """v before the delay line; `current` (n,) is the command itself, to see where it is
+    saturated.
+    """
     for j in range(q.shape[0]):
         for c in range(q.shape[1]):
-            T.v[j, c] = law.kv[j] * T.error[1, j, c] + law.ki[j] * integral[0, j, c] + law.kiv[j] * integral[1, j, c]
+            T.v[j, c] = (
+                law.kv[j] * T.error[1, j, c]
+                + law.ki[j] * integral[0, j, c]
+                + law.kiv[j] * integral[1, j, c]
+            )
         if T.gain[1, j] >= 0:
             T.v[j, T.gain[1, j]] += desk.error[1, j]
         if T.gain[2, j] >= 0:
@@ -103,11 +124,15 @@ def command_tangent(
 
 
 @shared
-def model_tangent(law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, T: LawTangent) -> None:
+def model_tangent(
+    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, T: LawTangent
+) -> None:
     """What the controller's own model adds, at the motion that `add_model` left on the desk."""
     n, m = q.shape
     place(tree, desk.model[0], work)
-    motion_derivatives(tree, own, desk.model[1], desk.model[2], work, T.ground, T.M, T.by_q, T.by_dq)
+    motion_derivatives(
+        tree, own, desk.model[1], desk.model[2], work, T.ground, T.M, T.by_q, T.by_dq
+    )
     for i in range(n):
         for c in range(m):
             T.model[i, c] = 0.0
@@ -133,15 +158,28 @@ def model_tangent(law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any
 
 @kernel
 def counted(law: Law, desk: Desk, current: Any, k: int, j: int) -> bool:
-    """Whether the error entered its integral: anti-windup sets to zero what it takes back from a saturated joint."""
+    """Whether the error entered its integral: anti-windup sets to zero what it takes back from a
+    saturated joint.
+    """
     return abs(current[j]) < law.saturation[j] or desk.error[k, j] != 0.0
 
 
 @shared
 def sampled_tangent(
-    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, v: Any, T: LawTangent, seen_dq: Any
+    law: Law,
+    tree: Tree,
+    own: Values,
+    desk: Desk,
+    q: Any,
+    dq: Any,
+    work: Work,
+    v: Any,
+    T: LawTangent,
+    seen_dq: Any,
 ) -> None:
-    """T.v (n, m) of the command that is applied from this sample on, after `sampled_command` has found it."""
+    """T.v (n, m) of the command that is applied from this sample on, after `sampled_command` has
+    found it.
+    """
     n, m = q.shape
     length = desk.line.shape[0]
     now = (desk.count[0] - 1) % length

@@ -1,7 +1,8 @@
 """Base parameters (4)-(6): by the closed-form rules of Gautier and Khalil, and numerically by QR.
 
-QR always decides which parameters are kept. Where the rules keep the same, which is nearly always, their exact coefficients are
-taken; where special geometry lets QR regroup more than the published rules know of, the coefficients are QR's too.
+QR always decides which parameters are kept. Where the rules keep the same, which is nearly always,
+their exact coefficients are taken; where special geometry lets QR regroup more than the published
+rules know of, the coefficients are QR's too.
 """
 
 from __future__ import annotations
@@ -19,27 +20,34 @@ from didim.robot.robot import Joint, Robot
 __all__ = ["Regrouping", "regroup", "regroup_by_qr", "regroup_by_rules"]
 
 QUARTER_TURN = 3e-5
-"""Axes of two frames this close (rad) to a right angle are meant to be at one: files print 1.5708 for pi/2."""
+"""Axes of two frames this close (rad) to a right angle are meant to be at one: files print 1.5708
+for pi/2.
+"""
 
 MICROMETRE = 1e-6
 """A coordinate below this (m) is meant as zero: drawing programs print 3.2e-17."""
 
 
 def regroup(robot: Robot, layout: Layout) -> Regrouping:
-    """The base parameters of a model, for the geometry that the description means (see `unrounded`)."""
+    """The base parameters of a model, for the geometry that the description means (see
+    `unrounded`).
+    """
     meant = unrounded(robot)
     tree = tree_of(meant)
     numerical = regroup_by_qr(tree, layout)
     closed_form = regroup_by_rules(meant, layout)
-    same = closed_form.kept == numerical.kept and closed_form.defect(random_regressor(tree, layout)) < TOLERANCE
+    same = (
+        closed_form.kept == numerical.kept
+        and closed_form.defect(random_regressor(tree, layout)) < TOLERANCE
+    )
     return closed_form if same else numerical
 
 
 def unrounded(robot: Robot) -> Robot:
     """The robot without the rounding of its file.
 
-    A parameter that only the rounding of an angle tells from others can never be identified; it is regrouped as if the
-    angle were exact, and the torque is then reproduced to that rounding.
+    A parameter that only the rounding of an angle tells from others can never be identified; it is
+    regrouped as if the angle were exact, and the torque is then reproduced to that rounding.
     """
     return replace(robot, joints=tuple(_unrounded(joint) for joint in robot.joints))
 

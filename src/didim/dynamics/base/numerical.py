@@ -1,7 +1,8 @@
 """Base parameters by QR (Gautier 1991): linear dependence among the columns of W at random states.
 
-Columns are taken in their order, and one is kept if it is independent of those kept before it. Since parents come before
-children and, in a link, XX before YY and the moments before the mass, this keeps what the closed-form rules keep.
+Columns are taken in their order, and one is kept if it is independent of those kept before it.
+Since parents come before children and, in a link, XX before YY and the moments before the mass,
+this keeps what the closed-form rules keep.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from didim.dynamics.layout import Layout
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-9
-"""A column is dependent where the part of it that is orthogonal to the kept ones is below this fraction of it."""
+"""A column is dependent where the part of it that is orthogonal to the kept ones is below this
+fraction of it.
+"""
 
 NOISE = 1e-13
 """What rounding leaves of a column that should vanish, as a fraction of the largest column."""
@@ -41,7 +44,9 @@ def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
 
 
 def random_regressor(tree: Tree, layout: Layout) -> Array:
-    """W (N n, p) at random positions, velocities, accelerations and slips, with N n well above p."""
+    """W (N n, p) at random positions, velocities, accelerations and slips, with N n well above
+    p.
+    """
     n, c, p = layout.n, len(layout.contacts), len(layout.names)
     N = 20 + 4 * p // n
     random = np.random.default_rng(20100101)
@@ -49,14 +54,18 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     q[:, tree.prismatic == 1] /= np.pi
     dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
     W = np.zeros((N, n, p))
-    regressor_batch(tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), False, W)
+    regressor_batch(
+        tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), False, W
+    )
     return W.reshape(N * n, p)
 
 
 def independent_columns(W: Array) -> tuple[list[int], Array]:
-    """Indices of the columns that are independent of the earlier kept ones, and an orthonormal basis Q of their span.
+    """Indices of the columns that are independent of the earlier kept ones, and an orthonormal
+    basis Q of their span.
 
-    Gram-Schmidt, done twice for each column, which is as good as Householder's QR and lets a dependent column be left out.
+    Gram-Schmidt, done twice for each column, which is as good as Householder's QR and lets a
+    dependent column be left out.
     """
     kept: list[int] = []
     Q = np.zeros((W.shape[0], 0))

@@ -1,4 +1,5 @@
-"""What a set of base parameters is: some standard parameters are kept, the others are regrouped with them or have no effect.
+"""What a set of base parameters is: some standard parameters are kept, the others are regrouped
+with them or have no effect.
 
 The rules and the QR method both end here.
 """
@@ -29,7 +30,9 @@ class Regrouping:
     """"rules" or "qr"."""
 
     def defect(self, W: Array) -> float:
-        """The largest part of a column of W (rows, p) that the kept columns do not reproduce, over the largest column."""
+        """The largest part of a column of W (rows, p) that the kept columns do not reproduce, over
+        the largest column.
+        """
         rest = W - W[:, list(self.kept)] @ self.matrix
         return float(np.linalg.norm(rest, axis=0).max() / np.linalg.norm(W, axis=0).max())
 
@@ -41,7 +44,9 @@ class Regrouping:
         return lift
 
 
-def regrouping(kept: Sequence[int], matrix: Array, standard: Sequence[str], method: str) -> Regrouping:
+def regrouping(
+    kept: Sequence[int], matrix: Array, standard: Sequence[str], method: str
+) -> Regrouping:
     """A regrouping with its names and formulas, from the kept columns and the (b, p) matrix."""
     names, formulas = [], {}
     for column, row in zip(kept, matrix, strict=True):
@@ -53,6 +58,8 @@ def regrouping(kept: Sequence[int], matrix: Array, standard: Sequence[str], meth
 
 
 def _term(coefficient: float, name: str, first: bool) -> str:
-    size = "" if np.isclose(abs(coefficient), 1.0, rtol=1e-9, atol=0) else f"{abs(coefficient):.6g}*"
+    size = (
+        "" if np.isclose(abs(coefficient), 1.0, rtol=1e-9, atol=0) else f"{abs(coefficient):.6g}*"
+    )
     sign = "-" if coefficient < 0 else "+"
     return f"{size}{name}" if first else f"{sign} {size}{name}"

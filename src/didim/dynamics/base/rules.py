@@ -1,8 +1,10 @@
-"""Base parameters in closed form (Gautier and Khalil 1990; Khalil and Dombre 2002, chapter 9), for chains and trees.
+"""Base parameters in closed form (Gautier and Khalil 1990; Khalil and Dombre 2002, chapter 9), for
+chains and trees.
 
-From the tips to the base, each parameter that a link cannot show by itself is handed to its parent, or dropped. The rules need
-only axes and origins: modified Denavit-Hartenberg frames, or any others with z along the joint. On the way from the base to
-joint j, r1 is the first revolute joint and r2 the first one after it whose axis is not parallel to that of r1.
+From the tips to the base, each parameter that a link cannot show by itself is handed to its parent,
+or dropped. The rules need only axes and origins: modified Denavit-Hartenberg frames, or any others
+with z along the joint. On the way from the base to joint j, r1 is the first revolute joint and r2
+the first one after it whose axis is not parallel to that of r1.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def regroup_by_rules(robot: Robot, layout: Layout) -> Regrouping:
 
 
 class _Table:
-    """Row i holds what standard parameter i stands for by now: at first itself, zero once it is handed on."""
+    """Row i holds what standard parameter i stands for by now: at first itself, zero once it is
+    handed on.
+    """
 
     def __init__(self, robot: Robot, layout: Layout) -> None:
         self.robot = robot
@@ -60,14 +64,18 @@ class _Table:
         self.rows[self.layout.link[j, list(which)]] = 0.0
 
     def hand_to_parent(self, j: int, which: int, amounts: Array) -> None:
-        """Parameter `which` of link j adds `amounts` (10,) of itself to the parameters of the parent link, and is gone."""
+        """Parameter `which` of link j adds `amounts` (10,) of itself to the parameters of the
+        parent link, and is gone.
+        """
         own, parent = self.layout.link[j, which], self.robot.joints[j].parent
         if parent != BASE:
             self.rows[self.layout.link[parent]] += np.outer(amounts, self.rows[own])
         self.rows[own] = 0.0
 
     def hand(self, source: int, target: int, factor: float) -> None:
-        """Column `source` adds `factor` of itself to column `target`; it stays until it is dropped."""
+        """Column `source` adds `factor` of itself to column `target`; it stays until it is
+        dropped.
+        """
         self.rows[target] += factor * self.rows[source]
 
     def result(self) -> Regrouping:
@@ -118,7 +126,11 @@ def _path(robot: Robot, j: int) -> _Path:
             first_orthogonal = turns_parallel and bool(abs(z @ r1) < _EXACT)
             turns_parallel = turns_parallel and _parallel(z, r1)
         if r1 is not None:
-            on_line = on_line and _parallel(z, r1) and bool(np.linalg.norm(np.cross(p - r1_origin, r1)) < _EXACT)
+            on_line = (
+                on_line
+                and _parallel(z, r1)
+                and bool(np.linalg.norm(np.cross(p - r1_origin, r1)) < _EXACT)
+            )
     axis = np.zeros(3) if r1 is None else r1
     gravity = robot.gravity / (np.linalg.norm(robot.gravity) or 1.0)
     return _Path(
@@ -169,11 +181,21 @@ def _hand_on_sliding(table: _Table, j: int, path: _Path) -> None:
 
 
 def _join_rotor(table: _Table, j: int, path: _Path) -> None:
-    """Ia_j joins ZZ_j where link j turns about z_j by q_j alone, and M_j where it is the first to slide, free of gravity."""
-    own = [entry.column for entry in table.layout.entries if (entry.row, entry.index, entry.signal) == (j, j, "ddq")]
+    """Ia_j joins ZZ_j where link j turns about z_j by q_j alone, and M_j where it is the first to
+    slide, free of gravity.
+    """
+    own = [
+        entry.column
+        for entry in table.layout.entries
+        if (entry.row, entry.index, entry.signal) == (j, j, "ddq")
+    ]
     joint = table.robot.joints[j]
     axis = joint.rotation[:, 2]
-    slides_freely = joint.kind == "prismatic" and joint.parent == BASE and abs(axis @ table.robot.gravity) < _EXACT
+    slides_freely = (
+        joint.kind == "prismatic"
+        and joint.parent == BASE
+        and abs(axis @ table.robot.gravity) < _EXACT
+    )
     for column in own:
         if path.first_orthogonal or slides_freely:
             table.hand(column, table.layout.link[j, _ZZ if path.first_orthogonal else _M], 1.0)

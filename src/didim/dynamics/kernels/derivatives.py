@@ -1,15 +1,18 @@
-"""How the inverse dynamics (1) changes with the motion: d tau/d q and d tau/d dq, exact, all pairs of joints at once.
+"""How the inverse dynamics (1) changes with the motion: d tau/d q and d tau/d dq, exact, all pairs
+of joints at once.
 
-Everything is seen in the base frame, so that the bodies of a subtree simply add up. A unit motion of joint i is the twist
-S = (a, l), angular and linear at the origin; it changes with the rate dS = v x S. With the composite body of the subtree at i
-(inertia I, its rate 2 B, wrench f), for every joint j on the way from i to the base:
+Everything is seen in the base frame, so that the bodies of a subtree simply add up. A unit motion
+of joint i is the twist S = (a, l), angular and linear at the origin; it changes with the rate dS =
+v x S. With the composite body of the subtree at i (inertia I, its rate 2 B, wrench f), for every
+joint j on the way from i to the base:
 
-    d tau_i/d q_j  = S_i (2 B dS_j + I ddS_j)        d tau_j/d q_i  = S_j (2 B dS_i + I ddS_i + S_i x* f)
-    d tau_i/d dq_j = S_i (2 B S_j + 2 I dS_j)        d tau_j/d dq_i = S_j (2 B S_i + 2 I dS_i)
+    d tau_i/d q_j  = S_i (2 B dS_j + I ddS_j)        d tau_j/d q_i  = S_j (2 B dS_i + I ddS_i + S_i
+    x* f) d tau_i/d dq_j = S_i (2 B S_j + 2 I dS_j)        d tau_j/d dq_i = S_j (2 B S_i + 2 I dS_i)
 
-ddS_j = a_p x S_j + v_p x dS_j with the parent's velocity and acceleration. For one body with the second moment Sigma, first
-moment h, angular velocity w and velocity u of its point at the origin, B (a, l) = (-w x Sigma a - h x (u x a), a x p), where
-p = M u + w x h is its momentum: nine numbers and three, which add up as well.
+ddS_j = a_p x S_j + v_p x dS_j with the parent's velocity and acceleration. For one body with the
+second moment Sigma, first moment h, angular velocity w and velocity u of its point at the origin, B
+(a, l) = (-w x Sigma a - h x (u x a), a x p), where p = M u + w x h is its momentum: nine numbers
+and three, which add up as well.
 """
 
 from __future__ import annotations
@@ -19,9 +22,18 @@ from typing import Any
 import numpy as np
 from numba import float64, void
 
-from didim.compiled import entry, kernel, shared
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
-from didim.dynamics.kernels.vectors import Vector, add, cross, dot, first_moment, get, inertia_times, scale
+from didim.dynamics.kernels.vectors import (
+    Vector,
+    add,
+    cross,
+    dot,
+    first_moment,
+    get,
+    inertia_times,
+    scale,
+)
+from didim.jit.compiled import entry, kernel, shared
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
@@ -40,8 +52,9 @@ DW, DU = 52, 55  # its acceleration, less gravity
 P_ = 58  # origin of frame i
 R_ = 61  # 9: rotation from frame i to the base, row by row
 WIDTH = 70
-"""Columns of the scratch, one row per link, in the axes of the base frame and about its origin: one table, since every
-array that is handed from kernel to kernel costs compile time."""
+"""Columns of the scratch, one row per link, in the axes of the base frame and about its origin: one
+table, since every array that is handed from kernel to kernel costs compile time.
+"""
 
 
 def allocate_ground(n: int) -> Any:
@@ -105,7 +118,9 @@ def carry(tree: Tree, i: int, dq: Any, ddq: Any, work: Work, g: Any) -> None:
 
 @kernel
 def embody(values: Values, i: int, g: Any) -> None:
-    """Link i alone as the body at i: its inertia about the origin, the rate B of it, momentum and wrench."""
+    """Link i alone as the body at i: its inertia about the origin, the rate B of it, momentum and
+    wrench.
+    """
     link = values.link
     mass, P = link[i, 9], part(g, i, P_)
     MS = times(g, i, R_, first_moment(link, i))
@@ -116,7 +131,9 @@ def embody(values: Values, i: int, g: Any) -> None:
         J = inertia_times(link, i, part(g, i, R_ + 3 * a))
         for b in range(a, 3):
             moved = dot(part(g, i, R_ + 3 * b), J)
-            g[i, BODY + column] = moved - P[a] * half[b] - half[a] * P[b] + (double if a == b else 0.0)
+            g[i, BODY + column] = (
+                moved - P[a] * half[b] - half[a] * P[b] + (double if a == b else 0.0)
+            )
             column += 1
     h = add(MS, scale(mass, P))
     keep(g, i, BODY + 6, h)
@@ -137,7 +154,9 @@ def embody(values: Values, i: int, g: Any) -> None:
     L = add(inertia_times(g, i, w), cross(h, u))
     keep(g, i, MOMENTUM, p)
     keep(g, i, FORCE, add(add(scale(mass, du), cross(dw, h)), cross(w, p)))
-    keep(g, i, MOMENT, add(add(inertia_times(g, i, dw), cross(h, du)), add(cross(w, L), cross(u, p))))
+    keep(
+        g, i, MOMENT, add(add(inertia_times(g, i, dw), cross(h, du)), add(cross(w, L), cross(u, p)))
+    )
 
 
 @kernel
@@ -164,7 +183,8 @@ def weighed(g: Any, i: int, a: Vector, l: Vector) -> tuple[Vector, Vector]:
 def motion_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by dq, no Coulomb contact.
+    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by
+    dq, no Coulomb contact.
 
     Implements (39).
     """
@@ -176,12 +196,26 @@ def motion_derivatives(
             M[i, j] = values.armature[i, j]
             by_q[i, j] = 0.0
             by_dq[i, j] = values.viscous[i, j]
-        by_dq[i, i] += values.viscous_positive[i] if dq[i] > 0.0 else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
+        by_dq[i, i] += (
+            values.viscous_positive[i]
+            if dq[i] > 0.0
+            else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
+        )
     for i in range(n - 1, -1, -1):
-        a, l, ra, rl = part(g, i, TURN), part(g, i, SLIDE), part(g, i, TURN_RATE), part(g, i, SLIDE_RATE)
+        a, l, ra, rl = (
+            part(g, i, TURN),
+            part(g, i, SLIDE),
+            part(g, i, TURN_RATE),
+            part(g, i, SLIDE_RATE),
+        )
         ya, yl = weighed(g, i, a, l)  # I S_i
-        turned = add(scale(a[0], part(g, i, B_)), add(scale(a[1], part(g, i, B_ + 3)), scale(a[2], part(g, i, B_ + 6))))
-        za = scale(2.0, add(turned, cross(part(g, i, MOMENTUM), l)))  # S_i 2 B, which has no linear part
+        turned = add(
+            scale(a[0], part(g, i, B_)),
+            add(scale(a[1], part(g, i, B_ + 3)), scale(a[2], part(g, i, B_ + 6))),
+        )
+        za = scale(
+            2.0, add(turned, cross(part(g, i, MOMENTUM), l))
+        )  # S_i 2 B, which has no linear part
         n1, f1 = pushed(g, i, ra)
         n2, f2 = weighed(g, i, part(g, i, TURN_BEND), part(g, i, SLIDE_BEND))
         moment, force = part(g, i, MOMENT), part(g, i, FORCE)
@@ -196,7 +230,9 @@ def motion_derivatives(
             rb, rk = part(g, j, TURN_RATE), part(g, j, SLIDE_RATE)
             share = dot(ya, b) + dot(yl, k)
             M[i, j] += share
-            by_q[i, j] += dot(za, rb) + dot(ya, part(g, j, TURN_BEND)) + dot(yl, part(g, j, SLIDE_BEND))
+            by_q[i, j] += (
+                dot(za, rb) + dot(ya, part(g, j, TURN_BEND)) + dot(yl, part(g, j, SLIDE_BEND))
+            )
             by_dq[i, j] += dot(za, b) + 2.0 * (dot(ya, rb) + dot(yl, rk))
             if j != i:
                 M[j, i] += share
@@ -207,9 +243,20 @@ def motion_derivatives(
             gather(tree, i, g)
 
 
-@entry(void(tree_type, values_type, _matrix, _matrix, _matrix, work_type, _matrix, _cube, _cube, _cube))
+@entry(
+    void(tree_type, values_type, _matrix, _matrix, _matrix, work_type, _matrix, _cube, _cube, _cube)
+)
 def motion_derivatives_batch(
-    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+    tree: Tree,
+    values: Values,
+    q: Any,
+    dq: Any,
+    ddq: Any,
+    work: Work,
+    g: Any,
+    M: Any,
+    by_q: Any,
+    by_dq: Any,
 ) -> None:
     """`motion_derivatives` over the rows of q, dq, ddq (N, n), into three (N, n, n) arrays."""
     for k in range(q.shape[0]):

@@ -1,7 +1,7 @@
 """Inertia matrix and direct dynamics (21): M(q) ddq = tau - N(q, dq), solved by Cholesky.
 
-Links may be massless (base parameters), so only the whole matrix M need be positive definite; where it is not, the kernels
-return the joint at which the factorisation failed instead of a number.
+Links may be massless (base parameters), so only the whole matrix M need be positive definite; where
+it is not, the kernels return the joint at which the factorisation failed instead of a number.
 """
 
 from __future__ import annotations
@@ -11,11 +11,30 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, void
 
-from didim.compiled import entry, kernel, shared
 from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
 from didim.dynamics.kernels.straight import call_straight as _call
-from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, turn, values_type, work_type
-from didim.dynamics.kernels.vectors import add, cross, dot, first_moment, get, inertia_times, out_of, scale
+from didim.dynamics.kernels.tree import (
+    Tree,
+    Values,
+    Work,
+    move,
+    place,
+    tree_type,
+    turn,
+    values_type,
+    work_type,
+)
+from didim.dynamics.kernels.vectors import (
+    add,
+    cross,
+    dot,
+    first_moment,
+    get,
+    inertia_times,
+    out_of,
+    scale,
+)
+from didim.jit.compiled import entry, kernel, shared
 
 call_straight: Any = _call
 
@@ -27,7 +46,9 @@ _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 @kernel
 def carry_to_parent(tree: Tree, i: int, work: Work) -> None:
-    """Add the composite body of link i to that of its parent: J' = R J R' + 2 (P.S) 1 - P S' - S P', S = R MS + M P / 2."""
+    """Add the composite body of link i to that of its parent: J' = R J R' + 2 (P.S) 1 - P S' - S
+    P', S = R MS + M P / 2.
+    """
     body, R, p = work.composite, work.R, tree.parent[i]
     mass, P = body[i, 9], get(work.P, i)
     S = add(out_of(R, i, first_moment(body, i)), scale(0.5 * mass, P))
@@ -77,7 +98,9 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
 
 @kernel
 def factor(M: Any) -> int:
-    """Cholesky M = L L', in place: L below the diagonal, 1/L_jj on it; -1 on success, else the first joint that fails."""
+    """Cholesky M = L L', in place: L below the diagonal, 1/L_jj on it; -1 on success, else the
+    first joint that fails.
+    """
     n = M.shape[0]
     for j in range(n):
         pivot = M[j, j] - products(M, j, M, j, j)
@@ -134,13 +157,16 @@ def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Wor
 
 @kernel
 def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: Work) -> int:
-    """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of `factor`.
+    """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of
+    `factor`.
 
     `straight` is the address of the robot's own code, or 0.
     """
     if straight != 0:
         turn(q, work)
-        failed = call_straight(straight, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
+        failed = call_straight(
+            straight, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias
+        )
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
@@ -148,8 +174,11 @@ def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: W
 
 
 @kernel
-def direct_dynamics(tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any) -> int:
-    """ddq (n,) of eq. 21, one sample; leaves the factor of M in work.M and returns the status of `factor`.
+def direct_dynamics(
+    tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any
+) -> int:
+    """ddq (n,) of eq. 21, one sample; leaves the factor of M in work.M and returns the status of
+    `factor`.
 
     Implements (21).
     """
@@ -173,11 +202,25 @@ def inertia_matrix_batch(tree: Tree, values: Values, q: Any, work: Work, M: Any)
                 M[k, i, j] = work.M[i, j]
 
 
-@entry(int64(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1]))
+@entry(
+    int64(
+        tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1]
+    )
+)
 def direct_dynamics_batch(
-    tree: Tree, values: Values, q: Any, dq: Any, tau: Any, slip: Any, work: Work, ddq: Any, joint: Any
+    tree: Tree,
+    values: Values,
+    q: Any,
+    dq: Any,
+    tau: Any,
+    slip: Any,
+    work: Work,
+    ddq: Any,
+    joint: Any,
 ) -> int:
-    """`direct_dynamics` over the rows, into ddq (N, n); -1, or the first sample that failed, and joint[0] its joint."""
+    """`direct_dynamics` over the rows, into ddq (N, n); -1, or the first sample that failed, and
+    joint[0] its joint.
+    """
     for k in range(q.shape[0]):
         joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
         if joint[0] >= 0:

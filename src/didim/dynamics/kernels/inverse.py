@@ -1,4 +1,6 @@
-"""Inverse dynamics (1): joint torques of a motion, by recursive Newton-Euler in the standard parameters."""
+"""Inverse dynamics (1): joint torques of a motion, by recursive Newton-Euler in the standard
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +8,42 @@ from typing import Any
 
 from numba import float64, void
 
-from didim.compiled import entry, kernel
-from didim.dynamics.kernels.tree import Tree, Values, Work, move, place, tree_type, values_type, work_type
-from didim.dynamics.kernels.vectors import add, cross, first_moment, get, inertia_times, out_of, put, row_times, scale
+from didim.dynamics.kernels.tree import (
+    Tree,
+    Values,
+    Work,
+    move,
+    place,
+    tree_type,
+    values_type,
+    work_type,
+)
+from didim.dynamics.kernels.vectors import (
+    add,
+    cross,
+    first_moment,
+    get,
+    inertia_times,
+    out_of,
+    put,
+    row_times,
+    scale,
+)
+from didim.jit.compiled import entry, kernel
 
 _matrix = float64[:, ::1]
 
 
 @kernel
 def wrench(values: Values, i: int, work: Work) -> None:
-    """Force and moment that link i itself needs: f = M dv + dw x MS + w x (w x MS), n = J dw + w x J w + MS x dv."""
+    """Force and moment that link i itself needs: f = M dv + dw x MS + w x (w x MS), n = J dw + w x
+    J w + MS x dv.
+    """
     w, dw, dv = get(work.w, i), get(work.dw, i), get(work.dv, i)
     MS = first_moment(values.link, i)
-    put(work.force, i, add(scale(values.link[i, 9], dv), add(cross(dw, MS), cross(w, cross(w, MS)))))
+    put(
+        work.force, i, add(scale(values.link[i, 9], dv), add(cross(dw, MS), cross(w, cross(w, MS))))
+    )
     Jw = inertia_times(values.link, i, w)
     put(work.moment, i, add(inertia_times(values.link, i, dw), add(cross(w, Jw), cross(MS, dv))))
 
@@ -44,8 +69,16 @@ def add_dissipation(values: Values, dq: Any, tau: Any) -> None:
     """Viscous friction and offset: everything that depends on dq but is no Coulomb contact."""
     n = dq.size
     for i in range(n):
-        forward, backward = values.viscous_positive[i] * max(dq[i], 0.0), values.viscous_negative[i] * min(dq[i], 0.0)
-        tau[i] += values.offset[i] + forward + backward + row_times(values.viscous, i, -1 if values.coupled else i, dq)
+        forward, backward = (
+            values.viscous_positive[i] * max(dq[i], 0.0),
+            values.viscous_negative[i] * min(dq[i], 0.0),
+        )
+        tau[i] += (
+            values.offset[i]
+            + forward
+            + backward
+            + row_times(values.viscous, i, -1 if values.coupled else i, dq)
+        )
 
 
 @kernel
@@ -69,12 +102,16 @@ def add_contact(values: Values, c: int, force: float, tau: Any) -> None:
 def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
     """Coulomb torque of all contacts, tau += contact' (limit * slip), slip (c,) in [-1, 1]."""
     for c in range(slip.size):
-        strength = values.limit_positive[c] * max(slip[c], 0.0) + values.limit_negative[c] * min(slip[c], 0.0)
+        strength = values.limit_positive[c] * max(slip[c], 0.0) + values.limit_negative[c] * min(
+            slip[c], 0.0
+        )
         add_contact(values, c, strength, tau)
 
 
 @kernel
-def inverse_dynamics(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any) -> None:
+def inverse_dynamics(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
     """tau (n,) = M(q) ddq + N(q, dq), eq. 1, one sample.
 
     Implements (1).
@@ -89,7 +126,9 @@ def inverse_dynamics(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip
 
 
 @entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix))
-def inverse_dynamics_batch(tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any) -> None:
+def inverse_dynamics_batch(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
     """`inverse_dynamics` over the rows of q, dq, ddq (N, n) and slip (N, c), into tau (N, n)."""
     for k in range(q.shape[0]):
         inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])

@@ -1,10 +1,12 @@
 """The regressor IDM of (2) and (4): what one unit of each parameter adds to each joint's torque.
 
-A unit motion of joint j carries link i with the twist (a, l), angular and linear, seen in frame i. The torque at j of
-link i is its power, a.n + l.f, and the wrench is linear in the link's ten parameters:
+A unit motion of joint j carries link i with the twist (a, l), angular and linear, seen in frame i.
+The torque at j of link i is its power, a.n + l.f, and the wrench is linear in the link's ten
+parameters:
     n = J dw + w x J w + MS x dv        one 3-vector for each of XX XY XZ YY YZ ZZ
     f = M dv + U MS,  U = [dw] + [w][w]   its rows U0 U1 U2
-All other effects are entries (row, column, source, weight): column += weight * source, see `didim.dynamics.layout`.
+All other effects are entries (row, column, source, weight): column += weight * source, see
+`didim.dynamics.layout`.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ from typing import Any, NamedTuple
 
 from numba import boolean, float64, int64, void
 
-from didim.compiled import entry, kernel, record_type
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
+from didim.jit.compiled import entry, kernel, record_type
 
 
 class Columns(NamedTuple):
@@ -33,7 +35,9 @@ _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 
 def source_starts(n: int, c: int) -> dict[str, int]:
-    """Where each signal starts in the sources that `fill_sources` writes; the two belong together."""
+    """Where each signal starts in the sources that `fill_sources` writes; the two belong
+    together.
+    """
     return {
         "ddq": 0,
         "dq": n,
@@ -77,7 +81,9 @@ def see(twists: Any, i: int, j: int, a: Vector) -> None:
 
 @kernel
 def fill_twists(tree: Tree, work: Work) -> None:
-    """Twist of every ancestor joint j (and of i itself) in frame i, at the placement held in `work`."""
+    """Twist of every ancestor joint j (and of i itself) in frame i, at the placement held in
+    `work`.
+    """
     for i in range(tree.parent.size):
         p = tree.parent[i]
         j = p
@@ -95,11 +101,37 @@ def fill_twists(tree: Tree, work: Work) -> None:
 def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> None:
     """The ten coefficients of link i in the torque of every joint j that carries it."""
     w, dw, dv, at = get(work.w, i), get(work.dw, i), get(work.dv, i), columns.link
-    xx, yy, zz, xy, xz, yz = w[0] * w[0], w[1] * w[1], w[2] * w[2], w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    XX, XY, XZ = (dw[0], xz, -xy), (dw[1] - xz, dw[0] + yz, xx - yy), (dw[2] + xy, zz - xx, dw[0] - yz)
+    xx, yy, zz, xy, xz, yz = (
+        w[0] * w[0],
+        w[1] * w[1],
+        w[2] * w[2],
+        w[0] * w[1],
+        w[0] * w[2],
+        w[1] * w[2],
+    )
+    XX, XY, XZ = (
+        (dw[0], xz, -xy),
+        (dw[1] - xz, dw[0] + yz, xx - yy),
+        (dw[2] + xy, zz - xx, dw[0] - yz),
+    )
     YY, YZ, ZZ = (-yz, dw[1], xy), (yy - zz, dw[2] - xy, dw[1] + xz), (yz, -xz, dw[2])
-    U0, U1, U2 = (-yy - zz, xy - dw[2], xz + dw[1]), (xy + dw[2], -xx - zz, yz - dw[0]), (xz - dw[1], yz + dw[0], -xx - yy)
-    to = (at[i, 0], at[i, 1], at[i, 2], at[i, 3], at[i, 4], at[i, 5], at[i, 6], at[i, 7], at[i, 8], at[i, 9])
+    U0, U1, U2 = (
+        (-yy - zz, xy - dw[2], xz + dw[1]),
+        (xy + dw[2], -xx - zz, yz - dw[0]),
+        (xz - dw[1], yz + dw[0], -xx - yy),
+    )
+    to = (
+        at[i, 0],
+        at[i, 1],
+        at[i, 2],
+        at[i, 3],
+        at[i, 4],
+        at[i, 5],
+        at[i, 6],
+        at[i, 7],
+        at[i, 8],
+        at[i, 9],
+    )
     j = i
     while j >= 0:
         a, l = seen(work.turn, i, j), seen(work.slide, i, j)
@@ -113,7 +145,9 @@ def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> No
 
 
 @kernel
-def placed_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
+def placed_regressor(
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+) -> None:
     """`regressor` at the placement held in `work`."""
     move(tree, dq, ddq, work)
     fill_twists(tree, work)
@@ -123,7 +157,9 @@ def placed_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any,
         fill_sources(dq, ddq, slip, work.sources)
     for e in range(columns.row.size):
         if columns.column[e] >= 0:
-            W[columns.row[e], columns.column[e]] += columns.weight[e] * work.sources[columns.source[e]]
+            W[columns.row[e], columns.column[e]] += (
+                columns.weight[e] * work.sources[columns.source[e]]
+            )
 
 
 @kernel
@@ -143,7 +179,9 @@ def regressor(
     Implements (2), (65).
     """
     if not clean:
-        for i in range(W.shape[0]):  # here, where the rows are in the cache, and not over the whole array beforehand
+        for i in range(
+            W.shape[0]
+        ):  # here, where the rows are in the cache, and not over the whole array beforehand
             for c in range(W.shape[1]):
                 W[i, c] = 0.0
     place(tree, q, work)
@@ -152,18 +190,52 @@ def regressor(
 
 @entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, boolean, _cube))
 def regressor_batch(
-    tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, clean: bool, W: Any
+    tree: Tree,
+    columns: Columns,
+    q: Any,
+    dq: Any,
+    ddq: Any,
+    slip: Any,
+    work: Work,
+    clean: bool,
+    W: Any,
 ) -> None:
     """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p)."""
     for k in range(q.shape[0]):
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, clean, W[k])
 
 
-@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1], int64[::1], _matrix))
+@entry(
+    void(
+        tree_type,
+        columns_type,
+        _matrix,
+        _matrix,
+        _matrix,
+        _matrix,
+        work_type,
+        _matrix,
+        int64[::1],
+        int64[::1],
+        _matrix,
+    )
+)
 def regressor_entries_batch(
-    tree: Tree, columns: Columns, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, W: Any, row: Any, column: Any, out: Any
+    tree: Tree,
+    columns: Columns,
+    q: Any,
+    dq: Any,
+    ddq: Any,
+    slip: Any,
+    work: Work,
+    W: Any,
+    row: Any,
+    column: Any,
+    out: Any,
 ) -> None:
-    """Entries (row, column), each (m,), of the regressor of every sample, into out (N, m); W (n, p) is scratch."""
+    """Entries (row, column), each (m,), of the regressor of every sample, into out (N, m); W (n, p)
+    is scratch.
+    """
     for k in range(q.shape[0]):
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, False, W)
         for a in range(row.size):

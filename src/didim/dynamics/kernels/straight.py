@@ -1,4 +1,6 @@
-"""Calling a robot's own machine code by its address, so that one compiled loop serves every robot."""
+"""Calling a robot's own machine code by its address, so that one compiled loop serves every
+robot.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,20 @@ from numba.np.arrayobj import make_array
 
 @intrinsic
 def call_straight(
-    typing: Any, address: Any, q: Any, cos: Any, sin: Any, dq: Any, link: Any, armature: Any, M: Any, bias: Any
+    typing: Any,
+    address: Any,
+    q: Any,
+    cos: Any,
+    sin: Any,
+    dq: Any,
+    link: Any,
+    armature: Any,
+    M: Any,
+    bias: Any,
 ) -> tuple[Any, Any]:
-    """The code of `dynamics.straight.machine_code` at `address`; the arrays are handed over as pointers to doubles."""
+    """The code of `dynamics.codegen.machine_code` at `address`; the arrays are handed over as
+    pointers to doubles.
+    """
     del typing
     kinds = (q, cos, sin, dq, link, armature, M, bias)
 
@@ -22,7 +35,10 @@ def call_straight(
         del signature
         where, *arrays = arguments
         opened: Any = make_array
-        handed = [opened(kind)(context, builder, array).data for kind, array in zip(kinds, arrays, strict=True)]
+        handed = [
+            opened(kind)(context, builder, array).data
+            for kind, array in zip(kinds, arrays, strict=True)
+        ]
         function = ir.FunctionType(ir.IntType(64), [ir.DoubleType().as_pointer()] * len(kinds))
         return builder.call(builder.inttoptr(where, function.as_pointer()), handed)
 

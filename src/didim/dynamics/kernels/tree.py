@@ -1,7 +1,8 @@
 """The flat arrays that describe a robot to the kernels, and the motion of its links.
 
-`Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread. n joints, c contacts.
-Frame i moves along or about its own z axis; `rotation` and `translation` place it in its parent's frame at q_i = 0.
+`Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread.
+n joints, c contacts. Frame i moves along or about its own z axis; `rotation` and `translation`
+place it in its parent's frame at q_i = 0.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type
 from didim.dynamics.kernels.elementary import FEW, padded, sines
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
+from didim.jit.compiled import kernel, record_type
 
 
 class Tree(NamedTuple):
@@ -65,13 +66,29 @@ class Work(NamedTuple):
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector)
-work_type = record_type(Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector)
-values_type = record_type(Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], _vector, _vector)
+work_type = record_type(
+    Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector
+)
+values_type = record_type(
+    Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], _vector, _vector
+)
 
 
 def allocate(n: int, c: int) -> Work:
-    """Scratch memory for a robot of n joints and c contacts; the kernels themselves allocate nothing."""
-    shapes = [*[(padded(n),)] * 3, (n, 3, 3), *[(n, 3)] * 6, (n, 10), (n, n, 3), (n, n, 3), (n, n), (n,), (4 * n + 3 * c + 1,)]
+    """Scratch memory for a robot of n joints and c contacts; the kernels themselves allocate
+    nothing.
+    """
+    shapes = [
+        *[(padded(n),)] * 3,
+        (n, 3, 3),
+        *[(n, 3)] * 6,
+        (n, 10),
+        (n, n, 3),
+        (n, n, 3),
+        (n, n),
+        (n,),
+        (4 * n + 3 * c + 1,),
+    ]
     return Work(*(np.zeros(shape) for shape in shapes))
 
 
@@ -107,7 +124,9 @@ def place(tree: Tree, q: Any, work: Work) -> None:
 
 @kernel
 def move(tree: Tree, dq: Any, ddq: Any, work: Work) -> None:
-    """w_i, dw_i, dv_i from base to tips; gravity enters as an acceleration of the base (Newton-Euler, forward)."""
+    """w_i, dw_i, dv_i from base to tips; gravity enters as an acceleration of the base
+    (Newton-Euler, forward).
+    """
     for i in range(tree.parent.size):
         p = tree.parent[i]
         P = get(work.P, i)

@@ -1,10 +1,12 @@
-"""Three-vectors as tuples of scalars, which the compiler keeps in registers: the alphabet of all other kernels."""
+"""Three-vectors as tuples of scalars, which the compiler keeps in registers: the alphabet of all
+other kernels.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from didim.compiled import kernel
+from didim.jit.compiled import kernel
 
 Vector = tuple[float, float, float]
 
@@ -69,7 +71,9 @@ def into(R: Any, i: int, a: Vector) -> Vector:
 
 @kernel
 def inertia_times(link: Any, i: int, a: Vector) -> Vector:
-    """J_i a, with J_i = [XX XY XZ; XY YY YZ; XZ YZ ZZ] read from row i of the (n, 10) inertial parameters."""
+    """J_i a, with J_i = [XX XY XZ; XY YY YZ; XZ YZ ZZ] read from row i of the (n, 10) inertial
+    parameters.
+    """
     return (
         link[i, 0] * a[0] + link[i, 1] * a[1] + link[i, 2] * a[2],
         link[i, 1] * a[0] + link[i, 3] * a[1] + link[i, 4] * a[2],
@@ -85,7 +89,9 @@ def first_moment(link: Any, i: int) -> Vector:
 
 @kernel
 def row_times(A: Any, i: int, only: int, x: Any) -> float:
-    """Row i of the matrix A (m, n) times the vector x (n,); `only` is its one column that is not zero, or -1."""
+    """Row i of the matrix A (m, n) times the vector x (n,); `only` is its one column that is not
+    zero, or -1.
+    """
     if only >= 0:
         return float(A[i, only] * x[only])
     total = 0.0

@@ -1,4 +1,6 @@
-"""The sections of the report, in the order in which they are read. One class and one template each."""
+"""The sections of the report, in the order in which they are read. One class and one template
+each.
+"""
 
 from didim.report.sections.convergence import Convergence
 from didim.report.sections.correlations import Correlations

@@ -7,14 +7,19 @@ from typing import Any
 import numpy as np
 
 from didim.report.curves import settled
+from didim.report.data import Subject
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
-from didim.report.subject import Subject
 from didim.results.estimate import Estimate
+from didim.results.formatting import share
 from didim.results.history import steps_told
-from didim.results.words import share
 
-_KINDS = {"inertial": ("X", "Y", "Z", "M"), "rotors": ("Ia",), "friction": ("Fv", "Fc"), "offsets": ("off",)}
+_KINDS = {
+    "inertial": ("X", "Y", "Z", "M"),
+    "rotors": ("Ia",),
+    "friction": ("Fv", "Fc"),
+    "offsets": ("off",),
+}
 
 
 class Convergence(Section):
@@ -26,13 +31,21 @@ class Convergence(Section):
         """Least squares does not iterate."""
         if subject.estimate.history:
             return ""
-        return f"{subject.estimate.method} does not iterate: it is one linear least squares solution."
+        return (
+            f"{subject.estimate.method} does not iterate: it is one linear least squares solution."
+        )
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Two pictures, and what kept the steps within bounds."""
         history = subject.estimate.history
-        guards = [(k, guard) for k, step in enumerate(history) for guard in dict.fromkeys(step.guards)]
-        return {"figures": [_errors(subject), _parameters(subject.estimate)], "guards": guards, "stages": steps_told(history)}
+        guards = [
+            (k, guard) for k, step in enumerate(history) for guard in dict.fromkeys(step.guards)
+        ]
+        return {
+            "figures": [_errors(subject), _parameters(subject.estimate)],
+            "guards": guards,
+            "stages": steps_told(history),
+        }
 
 
 def _errors(subject: Subject) -> Figure:
@@ -55,22 +68,37 @@ def _errors(subject: Subject) -> Figure:
 
 def _last_step(estimate: Estimate) -> str:
     """Which parameter moved most at the end, in units of its uncertainty."""
-    if len(estimate.history) < 2 or not np.all(np.isfinite(estimate.sigma)) or not np.all(estimate.sigma > 0):
+    if (
+        len(estimate.history) < 2
+        or not np.all(np.isfinite(estimate.sigma))
+        or not np.all(estimate.sigma > 0)
+    ):
         return ""
-    moved = np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / estimate.sigma
-    return f"{estimate.names[int(moved.argmax())]} moved most in the last step, by {moved.max():.2g} sigma."
+    moved = (
+        np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / estimate.sigma
+    )
+    return (
+        f"{estimate.names[int(moved.argmax())]} moved most in the last step, by {moved.max():.2g} "
+        "sigma."
+    )
 
 
 def _parameters(estimate: Estimate) -> Figure:
     found, steps = settled(estimate.history), np.arange(len(estimate.history))
     names = estimate.names
-    kinds = [next((k for k, starts in enumerate(_KINDS.values()) if name.startswith(starts)), 0) for name in names]
+    kinds = [
+        next((k for k, starts in enumerate(_KINDS.values()) if name.startswith(starts)), 0)
+        for name in names
+    ]
     return Figure(
         "How fast do the parameters settle?",
         _last_step(estimate),
         "iteration",
         "parameter over the size of its last value",
-        tuple(Series(name, color(kind), steps, found[:, i]) for i, (name, kind) in enumerate(zip(names, kinds, strict=True))),
+        tuple(
+            Series(name, color(kind), steps, found[:, i])
+            for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        ),
         scale="symlog",
         whole=True,
         legend=tuple((kind, color(k)) for k, kind in enumerate(_KINDS) if k in kinds),

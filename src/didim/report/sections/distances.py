@@ -1,4 +1,6 @@
-"""How far the simulated motion is from the measured one and from the reference, over the iterations (Fig. 11)."""
+"""How far the simulated motion is from the measured one and from the reference, over the iterations
+(Fig. 11).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from didim.report.data import Subject
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
-from didim.report.subject import Subject
-from didim.results.words import joint_label, share
+from didim.results.formatting import joint_label, share
 
 _SIGNALS = {"q": "position", "dq": "velocity", "ddq": "acceleration"}
 _OTHERS = {"to_measured": "to the measured motion", "to_reference": "to the reference"}
@@ -25,7 +27,10 @@ class Distances(Section):
         history = subject.estimate.history
         if any(step.to_measured or step.to_reference for step in history):
             return ""
-        return f"{subject.estimate.method} {'kept no distances' if history else 'simulates no motion'}."
+        return (
+            f"{subject.estimate.method} "
+            f"{'kept no distances' if history else 'simulates no motion'}."
+        )
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Pictures by joint."""
@@ -35,13 +40,19 @@ class Distances(Section):
 def _distance(subject: Subject, j: int) -> Figure:
     series, told = [], []
     for other, label in _OTHERS.items():
-        steps = [(k, getattr(step, other)) for k, step in enumerate(subject.estimate.history) if getattr(step, other)]
+        steps = [
+            (k, getattr(step, other))
+            for k, step in enumerate(subject.estimate.history)
+            if getattr(step, other)
+        ]
         for i, (signal, word) in enumerate(_SIGNALS.items()):
             shares = np.array([getattr(distance, signal)[j] for _, distance in steps])
             if not shares.size:
                 continue
             style = "marks" if other == "to_measured" else "dashed"
-            series.append(Series(f"{word}, {label}", color(i), [k for k, _ in steps], 100 * shares, style))
+            series.append(
+                Series(f"{word}, {label}", color(i), [k for k, _ in steps], 100 * shares, style)
+            )
             if signal == "q":
                 told.append(f"{share(float(shares[-1]))} {label}")
     return Figure(

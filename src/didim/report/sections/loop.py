@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from didim.report.data import Subject
 from didim.report.sections.section import Section
-from didim.report.subject import Subject
+from didim.results.formatting import number
 from didim.results.judgement import assumed_loop
-from didim.results.words import number
 
 
 class Loop(Section):
@@ -20,14 +20,21 @@ class Loop(Section):
         estimate = subject.estimate
         if estimate.controller is not None:
             return ""
-        kept = estimate.recipe.states == "simulated" and "A law of your own is not kept in a saved estimate."
+        kept = (
+            estimate.recipe.states == "simulated"
+            and "A law of your own is not kept in a saved estimate."
+        )
         return kept or f"{estimate.method} simulates no loop here."
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Law and gains."""
         estimate = subject.estimate
         last = estimate.history[-1].gains if estimate.history else {}
-        shown = {name: [number(float(value)) for value in gain] for name, gain in last.items() if gain.any()}
+        shown = {
+            name: [number(float(value)) for value in gain]
+            for name, gain in last.items()
+            if gain.any()
+        }
         return {
             "law": repr(estimate.controller),
             "gains": shown,

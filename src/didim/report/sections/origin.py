@@ -1,4 +1,6 @@
-"""Where the result comes from: command, settings, versions and hashes of the data, to run it again."""
+"""Where the result comes from: command, settings, versions and hashes of the data, to run it
+again.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import json
 import re
 from typing import Any
 
+from didim.report.data import Subject
 from didim.report.sections.section import Section
-from didim.report.subject import Subject
 
 
 class Origin(Section):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from didim.report.data import Subject
 from didim.report.sections.section import Section
-from didim.report.subject import Subject
 from didim.results.estimate import Estimate
+from didim.results.formatting import number, parameter_units, percent
 from didim.results.judgement import weak_parameters
-from didim.results.words import number, parameter_units, percent
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,9 @@ class Row:
     """What a base parameter regroups; empty where it is a standard parameter alone."""
     weak: bool
     bar: tuple[float, float] | None
-    """Low and high on a scale from 0 to 100 over twice the value; None where the interval is wider."""
+    """Low and high on a scale from 0 to 100 over twice the value; None where the interval is
+    wider.
+    """
 
 
 class Parameters(Section):
@@ -40,12 +42,20 @@ class Parameters(Section):
     def content(self, subject: Subject) -> dict[str, Any]:
         """Rows of the tables."""
         estimate = subject.estimate
-        return {"rows": parameter_rows(estimate), "gains": gain_rows(estimate), "eliminated": estimate.eliminated}
+        return {
+            "rows": parameter_rows(estimate),
+            "gains": gain_rows(estimate),
+            "eliminated": estimate.eliminated,
+        }
 
 
 def parameter_rows(estimate: Estimate) -> list[Row]:
     """One row for each parameter."""
-    units, formulas, weak = parameter_units(estimate.model), estimate.model.formulas, set(weak_parameters(estimate))
+    units, formulas, weak = (
+        parameter_units(estimate.model),
+        estimate.model.formulas,
+        set(weak_parameters(estimate)),
+    )
     rows = []
     for name, value, (low, high), left in zip(
         estimate.names, estimate.values, estimate.interval(), estimate.relative_sigma, strict=True
@@ -69,7 +79,11 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
 
 def _bar(value: float, low: float, high: float) -> tuple[float, float] | None:
     """Where the interval lies between zero and twice the value, in percent."""
-    if not np.isfinite([value, low, high]).all() or value == 0 or not abs(high - low) <= 2 * abs(value):
+    if (
+        not np.isfinite([value, low, high]).all()
+        or value == 0
+        or not abs(high - low) <= 2 * abs(value)
+    ):
         return None
     start, end = sorted((50 * low / value, 50 * high / value))
     return float(start), float(end)
@@ -79,5 +93,12 @@ def gain_rows(estimate: Estimate) -> list[tuple[str, str, str, str]]:
     """Name, value, two sigma and relative sigma of each estimated gain."""
     rows = []
     for name, (value, sigma) in estimate.gains.items():
-        rows.append((name, number(value), number(2 * sigma), percent(100 * sigma / abs(value) if value else np.inf)))
+        rows.append(
+            (
+                name,
+                number(value),
+                number(2 * sigma),
+                percent(100 * sigma / abs(value) if value else np.inf),
+            )
+        )
     return rows

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from didim.report.curves import autocorrelation, histogram, normalised_residuals
+from didim.report.data import Subject
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.report.sections.torques import UNSAVED
-from didim.report.subject import Subject
+from didim.results.formatting import joint_label
 from didim.results.prediction import ComparedRows
-from didim.results.words import joint_label
 
 
 class Residuals(Section):
@@ -24,13 +24,20 @@ class Residuals(Section):
         """Without records there is nothing to show."""
         if not subject.experiments:
             return UNSAVED
-        return "" if _rows(subject) else "No record of the fit could be predicted, so that nothing can be compared."
+        return (
+            ""
+            if _rows(subject)
+            else "No record of the fit could be predicted, so that nothing can be compared."
+        )
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Two pictures for each joint."""
         rows = _rows(subject)
         return {
-            "pairs": [(_histogram(subject, rows, j), _lasting(subject, rows, j)) for j in range(subject.estimate.model.robot.n)]
+            "pairs": [
+                (_histogram(subject, rows, j), _lasting(subject, rows, j))
+                for j in range(subject.estimate.model.robot.n)
+            ]
         }
 
 
@@ -44,7 +51,8 @@ def _histogram(subject: Subject, rows: list[ComparedRows], j: int) -> Figure:
     beyond = float(np.mean(np.abs(left) > 3)) if left.size else 0.0
     return Figure(
         f"Are the residuals of {joint_label(subject.estimate.model, j)} normal?",
-        f"{left.size} rows; {100 * beyond:.2g} % lie beyond 3 times their rms, where 0.27 % of normal noise would.",
+        f"{left.size} rows; {100 * beyond:.2g} % lie beyond 3 times their rms, where 0.27 % of "
+        "normal noise would.",
         "residual over its root mean square",
         "density",
         (
@@ -58,9 +66,15 @@ def _lasting(subject: Subject, rows: list[ComparedRows], j: int) -> Figure:
     found, band = autocorrelation(rows, j)
     outside = np.flatnonzero(np.abs(found[1:]) > band).size
     step = rows[0].step
-    told = f"{outside} of {found.size - 1} lags lie outside the band that white noise stays in 95 % of the time."
+    told = (
+        f"{outside} of {found.size - 1} lags lie outside the band that white noise stays in 95 % "
+        "of the time."
+    )
     if outside > 0.15 * (found.size - 1):
-        told += " The residuals last: the model lacks something, or the loop differs; the intervals are widened for it."
+        told += (
+            " The residuals last: the model lacks something, or the loop differs; the intervals "
+            "are widened for it."
+        )
     return Figure(
         f"How long do the residuals of {joint_label(subject.estimate.model, j)} last?",
         told,

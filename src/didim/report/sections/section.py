@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from didim.report.subject import Subject
+from didim.report.data import Subject
 
 COLORS = 8
 """Colours of the style sheet, c0 to c7."""

@@ -1,4 +1,6 @@
-"""Measured, estimated and residual torque by joint, over time (Fig. 10): of the records of the fit."""
+"""Measured, estimated and residual torque by joint, over time (Fig. 10): of the records of the
+fit.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from didim.report.data import Shown, Subject
 from didim.report.figures import Figure, Series, share_of, thinned
 from didim.report.sections.section import Section
-from didim.report.subject import Shown, Subject
-from didim.results.words import joint_label, share, torque_unit, torque_word
+from didim.results.formatting import joint_label, share, torque_unit, torque_word
 
-UNSAVED = "The records are not part of a saved estimate; give them: estimate.report(path, experiments=[...])."
+UNSAVED = (
+    "The records are not part of a saved estimate; give them: estimate.report(path, "
+    "experiments=[...])."
+)
 
 FAR = 1000.0
 """s: a record that begins later is shown from its own start."""
@@ -28,7 +33,12 @@ class Torques(Section):
 
     def content(self, subject: Subject) -> dict[str, Any]:
         """Pictures of each record."""
-        return {"records": [(each, torque_figures(subject, each, f"fit {k}")) for k, each in enumerate(subject.fitted)]}
+        return {
+            "records": [
+                (each, torque_figures(subject, each, f"fit {k}"))
+                for k, each in enumerate(subject.fitted)
+            ]
+        }
 
 
 def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
@@ -48,10 +58,17 @@ def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
             Figure(
                 f"Does the model explain the {word} of {joint_label(model, j)}?",
                 _answer(columns, time, unit)
-                + ("" if t is time else f" {t.size} of {time.size} samples are drawn, all peaks among them."),
+                + (
+                    ""
+                    if t is time
+                    else f" {t.size} of {time.size} samples are drawn, all peaks among them."
+                ),
                 "time, s" if begin == 0.0 else f"time, s, from {begin:.3f} s on",
                 f"{word}, {unit}",
-                tuple(Series(name, name, t, few[:, k]) for k, name in enumerate(("measured", "estimated", "residual"))),
+                tuple(
+                    Series(name, name, t, few[:, k])
+                    for k, name in enumerate(("measured", "estimated", "residual"))
+                ),
                 zoom=group,
             )
         )
@@ -66,6 +83,7 @@ def _answer(columns: np.ndarray, t: np.ndarray, unit: str) -> str:
         return "The prediction is not finite."
     k, of = int(np.argmax(np.abs(left))), share(rms / size) if size > 0 else "all"
     return (
-        f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise and all; "
+        f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise and "
+        "all; "
         f"at most {abs(left[k]):.3g} {unit}, at {t[k]:.6g} s."
     )

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from didim.report.data import Subject
 from didim.report.sections.section import Section
-from didim.report.subject import Subject
+from didim.results.formatting import joint_label, share
 from didim.results.history import steps_told
 from didim.results.judgement import weak_parameters
 from didim.results.table import all_notes
-from didim.results.words import joint_label, share
 
 
 class Verdict(Section):
@@ -24,7 +24,9 @@ class Verdict(Section):
         estimate = subject.estimate
         notes = all_notes(estimate)
         if not subject.are_those_of_the_fit():
-            notes.insert(0, "The records of this report are not those that the parameters were fitted to.")
+            notes.insert(
+                0, "The records of this report are not those that the parameters were fitted to."
+            )
         return {"judged": subject.judgement, "tiles": _tiles(subject), "notes": notes}
 
 
@@ -49,7 +51,13 @@ def _unfiltered(subject: Subject) -> list[tuple[str, str, str]]:
 def _tiles(subject: Subject) -> list[tuple[str, str, str]]:
     """Figure, what it is, and a remark."""
     estimate = subject.estimate
-    tiles = [(estimate.status, "status", f"after {steps_told(estimate.history)}" if estimate.history else "")]
+    tiles = [
+        (
+            estimate.status,
+            "status",
+            f"after {steps_told(estimate.history)}" if estimate.history else "",
+        )
+    ]
     unit = "of the position" if estimate.output == "position" else "of the filtered torque"
     tiles.append((share(estimate.residual), "left by the fit", unit))
     tiles += _unfiltered(subject)

@@ -6,16 +6,19 @@ from typing import Any, NamedTuple
 
 from numba import float64
 
-from didim.compiled import kernel, record_type
+from didim.jit.compiled import kernel, record_type
 
 TICK = 1e-9
-"""Times closer than this (s) are the same instant: clocks k/rate and logged times differ in their last digits."""
+"""Times closer than this (s) are the same instant: clocks k/rate and logged times differ in their
+last digits.
+"""
 
 
 class Pieces(NamedTuple):
     """m pieces of n signals and of two companions, for a reference its velocity and acceleration.
 
-    Piece i holds on [time[i], time[i + 1]]: value = ((c3 u + c2) u + c1) u + c0 with u = t - time[i].
+    Piece i holds on [time[i], time[i + 1]]: value = ((c3 u + c2) u + c1) u + c0 with u = t -
+    time[i].
     """
 
     time: Any  # (m + 1,) s, rising
@@ -29,7 +32,9 @@ pieces_type = record_type(Pieces, float64[::1], *[float64[:, :, ::1]] * 3)
 
 @kernel
 def find(time: Any, t: float, guess: int) -> int:
-    """The piece that holds t, searched from `guess`: forward in a loop that goes forward, else by walking back."""
+    """The piece that holds t, searched from `guess`: forward in a loop that goes forward, else by
+    walking back.
+    """
     last = time.size - 2
     i = min(max(guess, 0), last)
     while i < last and t >= time[i + 1] - TICK:
@@ -44,7 +49,9 @@ def read(pieces: Any, time: Any, i: int, t: float, out: Any) -> None:
     """The signals of piece i at time t, held beyond the ends, into out (n,)."""
     u = min(max(t, time[0]), time[time.size - 1]) - time[i]
     for j in range(out.size):
-        out[j] = ((pieces[i, j, 3] * u + pieces[i, j, 2]) * u + pieces[i, j, 1]) * u + pieces[i, j, 0]
+        out[j] = ((pieces[i, j, 3] * u + pieces[i, j, 2]) * u + pieces[i, j, 1]) * u + pieces[
+            i, j, 0
+        ]
 
 
 @kernel
@@ -53,4 +60,8 @@ def slope(pieces: Any, time: Any, i: int, t: float, out: Any) -> None:
     inside = time[0] <= t <= time[time.size - 1]
     u = t - time[i]
     for j in range(out.size):
-        out[j] = (3.0 * pieces[i, j, 3] * u + 2.0 * pieces[i, j, 2]) * u + pieces[i, j, 1] if inside else 0.0
+        out[j] = (
+            (3.0 * pieces[i, j, 3] * u + 2.0 * pieces[i, j, 2]) * u + pieces[i, j, 1]
+            if inside
+            else 0.0
+        )

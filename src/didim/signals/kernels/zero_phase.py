@@ -1,4 +1,6 @@
-"""Lowpass filters over many columns at once, one sample of all columns after the other: the inner loops run over columns."""
+"""Lowpass filters over many columns at once, one sample of all columns after the other: the inner
+loops run over columns.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +8,34 @@ from typing import Any
 
 from numba import float64, int64, void
 
-from didim.compiled import entry, kernel
+from didim.jit.compiled import entry, kernel
 
 Columns = Any
 
 
 @kernel
 def cascade(sections: Any, state: Any, row: Any) -> None:
-    """One sample through all second-order sections (s, 6), transposed direct form II; state (s, 2, m), row (m,) in place.
+    """One sample through all second-order sections (s, 6), transposed direct form II; state (s, 2,
+    m), row (m,) in place.
 
-    Two sections at a time, s is even: what lies between them stays in a register, which halves the time of one by one.
+    Two sections at a time, s is even: what lies between them stays in a register, which halves the
+    time of one by one.
     """
     for s in range(0, sections.shape[0], 2):
-        b0, b1, b2, a1, a2 = sections[s, 0], sections[s, 1], sections[s, 2], sections[s, 4], sections[s, 5]
-        d0, d1, d2, c1, c2 = sections[s + 1, 0], sections[s + 1, 1], sections[s + 1, 2], sections[s + 1, 4], sections[s + 1, 5]
+        b0, b1, b2, a1, a2 = (
+            sections[s, 0],
+            sections[s, 1],
+            sections[s, 2],
+            sections[s, 4],
+            sections[s, 5],
+        )
+        d0, d1, d2, c1, c2 = (
+            sections[s + 1, 0],
+            sections[s + 1, 1],
+            sections[s + 1, 2],
+            sections[s + 1, 4],
+            sections[s + 1, 5],
+        )
         one, two, three, four = state[s, 0], state[s, 1], state[s + 1, 0], state[s + 1, 1]
         for c in range(row.size):
             x = row[c]
@@ -34,7 +50,9 @@ def cascade(sections: Any, state: Any, row: Any) -> None:
 
 @kernel
 def settle(steady: Any, state: Any, row: Any) -> None:
-    """The state (s, 2, m) of a filter that has been fed the constant row (m,) for ever; `steady` (s, 2) is that of 1."""
+    """The state (s, 2, m) of a filter that has been fed the constant row (m,) for ever; `steady`
+    (s, 2) is that of 1.
+    """
     for s in range(state.shape[0]):
         for i in range(2):
             for c in range(row.size):
@@ -64,10 +82,12 @@ def forward_backward(
     state: Any,
     out: Columns,
 ) -> None:
-    """Zero-phase filter of the columns of X (N, m), forward, then backward; every `factor`-th row from `first` on goes to out.
+    """Zero-phase filter of the columns of X (N, m), forward, then backward; every `factor`-th row
+    from `first` on goes to out.
 
-    Both ends are continued by `pad` samples, turned about the end point, as MATLAB's filtfilt does. Scratch: Y (N, l), edge
-    (pad + 1, l), zeros, and state (s, 2, l), with l >= m columns. X may be Y; so may `out`, where it has all rows and columns.
+    Both ends are continued by `pad` samples, turned about the end point, as MATLAB's filtfilt does.
+    Scratch: Y (N, l), edge (pad + 1, l), zeros, and state (s, 2, l), with l >= m columns. X may be
+    Y; so may `out`, where it has all rows and columns.
     """
     N, m = X.shape[0], out.shape[1]
     for i in range(pad):

@@ -1,1 +1,3 @@
-"""One file for each kind of record that can be read; `didim.signals.tables` chooses among them by the ending of the name."""
+"""One file for each kind of record that can be read; `didim.signals.tables` chooses among them by
+the ending of the name.
+"""

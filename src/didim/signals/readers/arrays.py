@@ -1,4 +1,6 @@
-"""Files of named arrays: NPZ and MATLAB's MAT, versions 5 and 7.3. Nothing in them is executed, and no link is followed."""
+"""Files of named arrays: NPZ and MATLAB's MAT, versions 5 and 7.3. Nothing in them is executed, and
+no link is followed.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def read_npz(file: Path) -> Table:
         raise
     except ValueError:
         raise InputError(
-            f"{file.name}: holds objects that are no plain arrays, or is no NPZ file; nothing in it is executed."
+            f"{file.name}: holds objects that are no plain arrays, or is no NPZ file; nothing in "
+            "it is executed."
         ) from None
 
 
@@ -46,7 +49,9 @@ def read_mat(file: Path) -> Table:
     except NotImplementedError:  # how SciPy says that a file is of version 7.3
         return _read_mat73(file)
     except (ValueError, TypeError, io.matlab.MatReadError) as problem:
-        raise InputError(f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}.") from None
+        raise InputError(
+            f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}."
+        ) from None
     named = ((name, value) for name, value in content.items() if not name.startswith("__"))
     return _numeric((pair for name, value in named for pair in _fields(name, value)), file)
 
@@ -66,17 +71,24 @@ def _read_mat73(file: Path) -> Table:
         import h5py
     except ImportError:
         raise InputError(
-            f'{file.name}: a MAT file of version 7.3 needs h5py: pip install "didim[files]" (or save it with -v7).'
+            f'{file.name}: a MAT file of version 7.3 needs h5py: pip install "didim[files]" (or '
+            "save it with -v7)."
         ) from None
     try:
         with h5py.File(file, "r") as content:
             return _numeric(_datasets(content, "", h5py, set()), file)
     except (OSError, RuntimeError, KeyError) as problem:
-        raise InputError(f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}.") from None
+        raise InputError(
+            f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}."
+        ) from None
 
 
-def _datasets(group: Any, path: str, h5py: Any, seen: set[int], depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The datasets of a file of version 7.3, which holds every matrix transposed; links out of the file are left alone."""
+def _datasets(
+    group: Any, path: str, h5py: Any, seen: set[int], depth: int = 0
+) -> Iterator[tuple[str, Any]]:
+    """The datasets of a file of version 7.3, which holds every matrix transposed; links out of the
+    file are left alone.
+    """
     for name in group:
         if name.startswith("#") or not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
@@ -87,7 +99,12 @@ def _datasets(group: Any, path: str, h5py: Any, seen: set[int], depth: int = 0) 
         if isinstance(node, h5py.Group):
             if depth < _DEPTH:
                 yield from _datasets(node, f"{path}{name}.", h5py, seen, depth + 1)
-        elif isinstance(node, h5py.Dataset) and node.shape and node.dtype.kind in "fiu" and _is_plain(node):
+        elif (
+            isinstance(node, h5py.Dataset)
+            and node.shape
+            and node.dtype.kind in "fiu"
+            and _is_plain(node)
+        ):
             yield f"{path}{name}", np.asarray(node).T
 
 
@@ -96,15 +113,24 @@ def _is_plain(node: Any) -> bool:
     kind = node.attrs.get("MATLAB_class", "double")
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
     elsewhere = node.external or node.is_virtual
-    return kind not in ("char", "logical", "cell") and "MATLAB_empty" not in node.attrs and not elsewhere
+    return (
+        kind not in ("char", "logical", "cell")
+        and "MATLAB_empty" not in node.attrs
+        and not elsewhere
+    )
 
 
 def _numeric(content: Iterator[tuple[str, Any]], file: Path) -> Table:
     """The numeric arrays of one or two dimensions; rows and columns of MATLAB become (N,)."""
     table = {
-        name: np.asarray(value, dtype=np.float64).reshape(-1) if 1 in value.shape else np.asarray(value, dtype=np.float64)
+        name: np.asarray(value, dtype=np.float64).reshape(-1)
+        if 1 in value.shape
+        else np.asarray(value, dtype=np.float64)
         for name, value in content
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and value.ndim in (1, 2) and value.size
+        if isinstance(value, np.ndarray)
+        and value.dtype.kind in "fiu"
+        and value.ndim in (1, 2)
+        and value.size
     }
     if not table:
         raise InputError(f"{file.name}: there is no array of numbers in it.")

@@ -1,7 +1,9 @@
-"""ROS 1 and ROS 2 bags and MCAP files, through rosbags (extra `ros`): the messages `sensor_msgs/JointState`.
+"""ROS 1 and ROS 2 bags and MCAP files, through rosbags (extra `ros`): the messages
+`sensor_msgs/JointState`.
 
-Columns are called "t", "position/<joint>", "velocity/<joint>" and "effort/<joint>". Where several topics, or several sets of
-joints on one topic, carry such messages, the topic stands before: "/commands:position/<joint>".
+Columns are called "t", "position/<joint>", "velocity/<joint>" and "effort/<joint>". Where several
+topics, or several sets of joints on one topic, carry such messages, the topic stands before:
+"/commands:position/<joint>".
 """
 
 from __future__ import annotations
@@ -26,19 +28,31 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise InputError(f'{path.name}: ROS bags and MCAP files need rosbags: pip install "didim[ros]".') from None
+        raise InputError(
+            f'{path.name}: ROS bags and MCAP files need rosbags: pip install "didim[ros]".'
+        ) from None
     series: dict[tuple[str, tuple[str, ...]], list[tuple[float, Any]]] = {}
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
             chosen = [each for each in reader.connections if each.msgtype in _JOINT_STATE]
             if not chosen:
-                topics = ", ".join(sorted({f"{each.topic} ({each.msgtype})" for each in reader.connections})) or "none"
-                raise InputError(f"{path.name}: no topic carries sensor_msgs/JointState; topics: {topics}.")
+                topics = (
+                    ", ".join(
+                        sorted({f"{each.topic} ({each.msgtype})" for each in reader.connections})
+                    )
+                    or "none"
+                )
+                raise InputError(
+                    f"{path.name}: no topic carries sensor_msgs/JointState; topics: {topics}."
+                )
             for connection, received, raw in reader.messages(connections=chosen):
                 message: Any = reader.deserialize(raw, connection.msgtype)
                 names = tuple(message.name)
                 if len(set(names)) < len(names):
-                    raise InputError(f"{path.name}: messages of {connection.topic} name a joint twice: {', '.join(names)}.")
+                    raise InputError(
+                        f"{path.name}: messages of {connection.topic} name a joint twice: "
+                        f"{', '.join(names)}."
+                    )
                 series.setdefault((connection.topic, names), []).append((1e-9 * received, message))
     except InputError:
         raise
@@ -49,18 +63,25 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
     for k, (topic, joints) in enumerate(series):
         again = sum(other == topic for other, _ in list(series)[:k])
         label = "" if len(series) == 1 else f"{topic}{f'#{again + 1}' if again else ''}:"
-        table.update({f"{label}{name}": values for name, values in _columns(series[topic, joints], joints)})
+        table.update(
+            {f"{label}{name}": values for name, values in _columns(series[topic, joints], joints)}
+        )
     if not table:
         raise InputError(f"{path.name}: the topics of joint states hold no message.")
     return table
 
 
-def _columns(messages: list[tuple[float, Any]], joints: tuple[str, ...]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Time and signals of the messages of one topic, each with the time of its receipt; a signal that one lacks is left out.
+def _columns(
+    messages: list[tuple[float, Any]], joints: tuple[str, ...]
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Time and signals of the messages of one topic, each with the time of its receipt; a signal
+    that one lacks is left out.
 
     The time is that of the stamps, or of the receipt where no message has a stamp.
     """
-    stamps = np.array([message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec for _, message in messages])
+    stamps = np.array(
+        [message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec for _, message in messages]
+    )
     yield "t", stamps if stamps.any() else np.array([received for received, _ in messages])
     for kind in KINDS:
         rows = [getattr(message, kind) for _, message in messages]

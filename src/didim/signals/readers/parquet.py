@@ -1,4 +1,6 @@
-"""Parquet files, through pyarrow (extra `files`): numbers, time stamps in seconds, lists of equal length as matrices."""
+"""Parquet files, through pyarrow (extra `files`): numbers, time stamps in seconds, lists of equal
+length as matrices.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,16 @@ def read_parquet(file: Path) -> dict[str, NDArray[np.float64]]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise InputError(f'{file.name}: Parquet files need pyarrow: pip install "didim[files]".') from None
+        raise InputError(
+            f'{file.name}: Parquet files need pyarrow: pip install "didim[files]".'
+        ) from None
     try:
         with file.open("rb") as opened:
             content = parquet.read_table(opened)
     except (pyarrow.ArrowException, OSError) as problem:
-        raise InputError(f"{file.name}: is not a Parquet file: {str(problem).splitlines()[0]}.") from None
+        raise InputError(
+            f"{file.name}: is not a Parquet file: {str(problem).splitlines()[0]}."
+        ) from None
     table = {
         str(name): values
         for name, column in zip(content.column_names, content.columns, strict=True)
@@ -39,7 +45,9 @@ def _numbers(column: Any, pyarrow: Any) -> NDArray[np.float64] | None:
     """A column as an array (N,), or (N, k) of lists; None where it holds no numbers."""
     kinds, kind = pyarrow.types, column.type
     whole = column.combine_chunks()
-    whole = pyarrow.concat_arrays(whole.chunks) if isinstance(whole, pyarrow.ChunkedArray) else whole
+    whole = (
+        pyarrow.concat_arrays(whole.chunks) if isinstance(whole, pyarrow.ChunkedArray) else whole
+    )
     if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
         if not _is_number(kind.value_type, kinds) or not len(whole) or whole.null_count:
             return None
@@ -57,4 +65,6 @@ def _is_number(kind: Any, kinds: Any) -> bool:
 
 def _plain(values: Any, pyarrow: Any) -> NDArray[np.float64]:
     """An array of Arrow as one of NumPy; what is empty is nan."""
-    return np.asarray(values.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(
+        values.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64
+    )

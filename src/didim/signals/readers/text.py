@@ -1,4 +1,6 @@
-"""Text tables: comma, semicolon, tab or blanks between the columns, with or without a header, also compressed (.gz)."""
+"""Text tables: comma, semicolon, tab or blanks between the columns, with or without a header, also
+compressed (.gz).
+"""
 
 from __future__ import annotations
 
@@ -39,16 +41,25 @@ def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
         if not headed and len(named) == len(head) and not any(map(_is_number, named)):
             head, headed = named, True
         try:
-            values = np.loadtxt(chain([begin], data), delimiter=separator, ndmin=2, comments="#", quotechar='"')
+            values = np.loadtxt(
+                chain([begin], data), delimiter=separator, ndmin=2, comments="#", quotechar='"'
+            )
         except ValueError as problem:
             hint = " (a decimal comma? write 1.5, not 1,5)" if separator == ";" else ""
-            raise InputError(f"{file.name}: not a table of numbers: {str(problem).split(';')[0].rstrip('.')}{hint}.") from None
+            raise InputError(
+                f"{file.name}: not a table of numbers: "
+                f"{str(problem).split(';')[0].rstrip('.')}{hint}."
+            ) from None
     names = head if headed else [str(k + 1) for k in range(values.shape[1])]
     if len(names) != values.shape[1]:
-        raise InputError(f"{file.name}: the header names {len(names)} columns, the rows have {values.shape[1]}.")
+        raise InputError(
+            f"{file.name}: the header names {len(names)} columns, the rows have {values.shape[1]}."
+        )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"{file.name}: two columns are called {twice[0]!r}; give each its own name.")
+        raise InputError(
+            f"{file.name}: two columns are called {twice[0]!r}; give each its own name."
+        )
     return dict(zip(names, np.ascontiguousarray(values.T), strict=True))
 
 
@@ -68,7 +79,12 @@ def _lines(lines: IO[str]) -> Iterator[str]:
 
 def _cells(line: str, separator: str | None) -> list[str]:
     """The cells of a line."""
-    return [cell.strip() for cell in (next(csv.reader([line], delimiter=separator), []) if separator else line.split())]
+    return [
+        cell.strip()
+        for cell in (
+            next(csv.reader([line], delimiter=separator), []) if separator else line.split()
+        )
+    ]
 
 
 def _is_number(cell: str) -> bool:

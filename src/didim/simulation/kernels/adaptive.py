@@ -1,6 +1,8 @@
-"""The closed loop with error control, for what is smooth: a continuous law or a given torque, and smooth friction.
+"""The closed loop with error control, for what is smooth: a continuous law or a given torque, and
+smooth friction.
 
-Dormand and Prince's method of order 5(4), coefficients from SciPy, with its free interpolant of order 4 for the outputs.
+Dormand and Prince's method of order 5(4), coefficients from SciPy, with its free interpolant of
+order 4 for the outputs.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ import numpy as np
 from numba import float64, int64
 from scipy.integrate import RK45
 
-from didim.compiled import entry, kernel
-from didim.lending import lend
+from didim.jit.compiled import entry, kernel
+from didim.jit.struct_pointers import lend
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.fixed import Output, output_type, record
 from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
@@ -27,7 +29,9 @@ _SMALLEST = 1e-10
 
 @kernel
 def stages(plant: Plant, lent: int, t: float, y: Any, size: int, h: float, first: int) -> int:
-    """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of `rates`."""
+    """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of
+    `rates`.
+    """
     K, trial = plant.stage, plant.stage[7]
     for s in range(first, 7):
         for k in range(size):
@@ -96,7 +100,9 @@ def run_adaptive(
     trouble: Any,
     when: Any,
 ) -> int:
-    """Run from start to end from state y, first trying step[0]; returns the next output row, `trouble` as in `run_fixed`."""
+    """Run from start to end from state y, first trying step[0]; returns the next output row,
+    `trouble` as in `run_fixed`.
+    """
     K, lent = plant.stage, lend(plant)
     t, h, first = start, step[0], 0
     trouble[0], status = COMPLETED, FINE

@@ -1,13 +1,16 @@
-"""Acceleration with Coulomb contacts that stick: the friction of the slow contacts is an unknown within its limits.
+"""Acceleration with Coulomb contacts that stick: the friction of the slow contacts is an unknown
+within its limits.
 
-A contact that keeps sliding over the step h has its full Coulomb torque against its velocity. One that would reverse is slow
-(and holding it may slow others, so they are looked for until none is added): its force f within [-Fc-, Fc+] is the one that
-brings its velocity to zero within the step, or the nearest that it can give,
+A contact that keeps sliding over the step h has its full Coulomb torque against its velocity. One
+that would reverse is slow (and holding it may slow others, so they are looked for until none is
+added): its force f within [-Fc-, Fc+] is the one that brings its velocity to zero within the step,
+or the nearest that it can give,
 
     u + h D ddq = 0,   ddq = M^-1 (tau - N - D' f),   u = D dq,
 
-a box-constrained linear problem with the matrix A = D M^-1 D', solved by projected Gauss-Seidel. A contact at rest whose
-force lies within its limits thus stays at rest exactly; the same f makes `slip`, so that tau = W phi holds always (43).
+a box-constrained linear problem with the matrix A = D M^-1 D', solved by projected Gauss-Seidel. A
+contact at rest whose force lies within its limits thus stays at rest exactly; the same f makes
+`slip`, so that tau = W phi holds always (43).
 """
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type, shared
 from didim.dynamics.kernels.direct import factored, solve
 from didim.dynamics.kernels.elementary import tanhs
 from didim.dynamics.kernels.inverse import add_contact, contact_speed
 from didim.dynamics.kernels.tree import Tree, Values, Work
+from didim.jit.compiled import kernel, record_type, shared
 
 EXACT, SMOOTH = range(2)
 SWEEPS = 200
@@ -43,7 +46,15 @@ class Touch(NamedTuple):
 
 
 touch_type = record_type(
-    Touch, float64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], float64[::1]
+    Touch,
+    float64[::1],
+    float64[::1],
+    int64[::1],
+    float64[:, ::1],
+    float64[:, ::1],
+    int64[::1],
+    int64[::1],
+    float64[::1],
 )
 
 
@@ -62,7 +73,9 @@ def can_stick(values: Values, i: int) -> bool:
 
 @kernel
 def find_slow(values: Values, h: float, known: int, touch: Touch, ddq: Any) -> int:
-    """Add to the known slow contacts those that rest, or would reverse within h at the acceleration ddq; returns how many."""
+    """Add to the known slow contacts those that rest, or would reverse within h at the acceleration
+    ddq; returns how many.
+    """
     found = known
     for i in range(touch.speed.size):
         u, new = touch.speed[i], can_stick(values, i)
@@ -76,7 +89,9 @@ def find_slow(values: Values, h: float, known: int, touch: Touch, ddq: Any) -> i
 
 @shared
 def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: Any) -> None:
-    """Solve for the forces of the slow contacts, starting from sliding, and correct ddq for them."""
+    """Solve for the forces of the slow contacts, starting from sliding, and correct ddq for
+    them.
+    """
     n = ddq.size
     for a in range(count):
         i = touch.slow[a]
@@ -98,7 +113,10 @@ def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: An
                 rest -= touch.A[i, touch.slow[b]] * touch.force[touch.slow[b]]
             free = touch.force[i] + rest / touch.A[i, i]
             held = min(max(free, -values.limit_negative[i]), values.limit_positive[i])
-            change = max(change, abs(held - touch.force[i]) / (values.limit_positive[i] + values.limit_negative[i]))
+            change = max(
+                change,
+                abs(held - touch.force[i]) / (values.limit_positive[i] + values.limit_negative[i]),
+            )
             touch.force[i] = held
         if change < ACCURACY or count == 1:
             break
@@ -127,8 +145,8 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 def settle(values: Values, touch: Touch, ddq: Any) -> None:
     """Acceleration as it is at this very instant, for the record.
 
-    A contact that comes to rest, or passes through it, within the step has over the step another force than that of sliding;
-    now it still slides.
+    A contact that comes to rest, or passes through it, within the step has over the step another
+    force than that of sliding; now it still slides.
 
     Implements (43).
     """
@@ -149,7 +167,9 @@ def is_held(values: Values, touch: Touch, i: int) -> bool:
 
 @kernel
 def reverses(values: Values, touch: Touch) -> bool:
-    """Whether a contact that moves comes to rest, or passes through it, within the step: its force is not that of sliding."""
+    """Whether a contact that moves comes to rest, or passes through it, within the step: its force
+    is not that of sliding.
+    """
     found = False
     for a in range(touch.count[0]):
         i = touch.slow[a]
@@ -169,7 +189,9 @@ def mark_held(values: Values, touch: Touch) -> None:
 
 @kernel
 def arrest(values: Values, touch: Touch, dq: Any) -> None:
-    """Take from dq (n,), at the end of a step, what the contacts that were held all through it still move: they rest."""
+    """Take from dq (n,), at the end of a step, what the contacts that were held all through it
+    still move: they rest.
+    """
     for _ in range(SWEEPS):
         fastest = 0.0
         for a in range(touch.count[0]):
@@ -199,7 +221,8 @@ def accelerate(
     ddq: Any,
     slip: Any,
 ) -> int:
-    """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead; smooth: tanh(u/width).
+    """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead;
+    smooth: tanh(u/width).
 
     Implements (23), (36).
     """
@@ -219,7 +242,9 @@ def accelerate(
         u = touch.speed[i]
         if friction == SMOOTH:
             slip[i] = touch.smooth[i]
-            touch.force[i] = (values.limit_positive[i] if u > 0.0 else values.limit_negative[i]) * slip[i]
+            touch.force[i] = (
+                values.limit_positive[i] if u > 0.0 else values.limit_negative[i]
+            ) * slip[i]
         else:
             touch.force[i] = slide(values, i, u)
         add_contact(values, i, -touch.force[i], ddq)

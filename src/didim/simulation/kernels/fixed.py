@@ -1,7 +1,8 @@
-"""The closed loop with a fixed step: the controller's samples, classical Runge-Kutta steps between them, outputs where asked.
+"""The closed loop with a fixed step: the controller's samples, classical Runge-Kutta steps between
+them, outputs where asked.
 
-Time is counted in whole steps from the start, so that it does not drift. Outputs that fall between two steps are reached by a
-shorter step on the side, which leaves the run itself as it is.
+Time is counted in whole steps from the start, so that it does not drift. Outputs that fall between
+two steps are reached by a shorter step on the side, which leaves the run itself as it is.
 """
 
 from __future__ import annotations
@@ -10,12 +11,31 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64, types, uint8
 
-from didim.compiled import entry, kernel, record_type, spliced
 from didim.control.kernels.law import sampled_command
-from didim.lending import lend
+from didim.jit.compiled import entry, kernel, record_type, spliced
+from didim.jit.struct_pointers import lend
 from didim.signals.kernels.pieces import TICK
-from didim.simulation.kernels.contact import EXACT, REST, arrest, can_stick, mark_held, reverses, settle
-from didim.simulation.kernels.plant import COMPLETED, CONTINUOUS, HELD, Plant, apply, ask, plant_type, rates, runaway, told
+from didim.simulation.kernels.contact import (
+    EXACT,
+    REST,
+    arrest,
+    can_stick,
+    mark_held,
+    reverses,
+    settle,
+)
+from didim.simulation.kernels.plant import (
+    COMPLETED,
+    CONTINUOUS,
+    HELD,
+    Plant,
+    apply,
+    ask,
+    plant_type,
+    rates,
+    runaway,
+    told,
+)
 from didim.simulation.kernels.tangent import (
     arrest_tangent,
     rates_tangent,
@@ -58,12 +78,16 @@ def record(plant: Plant, y: Any, row: int, out: Output) -> None:
         out.tau[row, j] = now.tau[j]
     for i in range(now.slip.size):
         out.slip[row, i] = now.slip[i]
-        out.stuck[row, i] = plant.friction == EXACT and can_stick(values, i) and abs(touch.speed[i]) <= REST
+        out.stuck[row, i] = (
+            plant.friction == EXACT and can_stick(values, i) and abs(touch.speed[i]) <= REST
+        )
 
 
 @kernel
 def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> float:
-    """The state x at a stage of the classical fourth-order method, and its share of the step; stage 4 is the end."""
+    """The state x at a stage of the classical fourth-order method, and its share of the step; stage
+    4 is the end.
+    """
     for k in range(size):
         if stage == 0:
             x[k] = y[k]
@@ -78,15 +102,28 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
 
 @spliced
 def advance(
-    plant: Plant, lent: int, T: Any, t: float, y: Any, size: int, h: float, whole: bool, row: int, out: Output, trouble: Any
+    plant: Plant,
+    lent: int,
+    T: Any,
+    t: float,
+    y: Any,
+    size: int,
+    h: float,
+    whole: bool,
+    row: int,
+    out: Output,
+    trouble: Any,
 ) -> int:
-    """One step of length h from y, after the outputs in [t, t + h) were written; returns the next output row.
+    """One step of length h from y, after the outputs in [t, t + h) were written; returns the next
+    output row.
 
-    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs to it. A `whole` step in
-    which a contact reverses or comes to rest is not made: trouble[2] asks for parts of it instead.
+    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs
+    to it. A `whole` step in which a contact reverses or comes to rest is not made: trouble[2] asks
+    for parts of it instead.
 
-    An output between t and t + h is the end of a shorter step from the same y. Every evaluation goes through the one call of
-    `rates` below: more of them would multiply the size of the compiled loop.
+    An output between t and t + h is the end of a shorter step from the same y. Every evaluation
+    goes through the one call of `rates` below: more of them would multiply the size of the compiled
+    loop.
 
     Implements (24).
     """
@@ -98,7 +135,10 @@ def advance(
         stepping = aside
         for stage in range(5 if aside else 4):
             share = stage_state(K, y, size, stage, length, x)
-            if told(rates(lent, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]), trouble):
+            if told(
+                rates(lent, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]),
+                trouble,
+            ):
                 return row
             if stage == 0:
                 if whole and plant.friction == EXACT and reverses(plant.values, plant.touch):
@@ -147,10 +187,12 @@ def run(
     trouble: Any,
     when: Any,
 ) -> int:
-    """Run samples first_sample to last_sample of the clock k period from state y; returns the next output row.
+    """Run samples first_sample to last_sample of the clock k period from state y; returns the next
+    output row.
 
-    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time. A step in which a contact reverses
-    is made in parts: the moment of the reversal is known to the length of the step only.
+    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time. A step
+    in which a contact reverses is made in parts: the moment of the reversal is known to the length
+    of the step only.
     """
     trouble[0] = COMPLETED
     lent, n = lend(plant), plant.now.tau.size
@@ -159,7 +201,17 @@ def run(
             t = sample * period
             ask(plant.asked, plant.cursor, t, plant.law.reads, plant.desk.reference)
             law, desk = plant.law, plant.desk
-            sampled_command(law, plant.own_tree, plant.own, desk, t, y[:n], y[n : 2 * n], plant.work, plant.now.v)
+            sampled_command(
+                law,
+                plant.own_tree,
+                plant.own,
+                desk,
+                t,
+                y[:n],
+                y[n : 2 * n],
+                plant.work,
+                plant.now.v,
+            )
             apply(plant.law, plant.now.v, plant.now.tau)
             if T is not None:
                 torque_tangent(plant, T, t, T.K[4])

@@ -1,7 +1,8 @@
 """The robot in its loop at one instant: what drives it, and how its state changes.
 
-The state y is q, dq and, for a continuous law, the integrals of e and s. What drives the robot is a command that is held
-between the samples of the controller (HELD), a law that acts at every instant (CONTINUOUS), or a given torque (OPEN).
+The state y is q, dq and, for a continuous law, the integrals of e and s. What drives the robot is a
+command that is held between the samples of the controller (HELD), a law that acts at every instant
+(CONTINUOUS), or a given torque (OPEN).
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type, shared
 from didim.control.kernels.law import Law, continuous_command, desk_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
-from didim.lending import borrower
+from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.struct_pointers import borrower
 from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
 from didim.simulation.kernels.contact import accelerate, touch_type
 
@@ -25,7 +26,9 @@ RUNAWAY = 1e5
 HUGE = 1e50
 """A torque or acceleration above this is none at all."""
 FINE = -1
-"""Status of an instant: FINE, a joint j (the inertia matrix fails there), or -2 - j (its motion or torque runs away)."""
+"""Status of an instant: FINE, a joint j (the inertia matrix fails there), or -2 - j (its motion or
+torque runs away).
+"""
 
 
 class Now(NamedTuple):
@@ -38,7 +41,9 @@ class Now(NamedTuple):
 
 
 class Plant(NamedTuple):
-    """Everything that one run needs; the arrays of `desk`, `work`, `touch` and `now` are its own."""
+    """Everything that one run needs; the arrays of `desk`, `work`, `touch` and `now` are its
+    own.
+    """
 
     tree: Any
     values: Any  # the simulated parameters
@@ -123,7 +128,9 @@ def too_large(x: Any) -> int:
 
 @kernel
 def told(status: int, trouble: Any) -> bool:
-    """Write a status that is not FINE as COMPLETED, INFEASIBLE or DIVERGED and its joint; whether there is trouble."""
+    """Write a status that is not FINE as COMPLETED, INFEASIBLE or DIVERGED and its joint; whether
+    there is trouble.
+    """
     if status == FINE:
         trouble[0], trouble[1] = COMPLETED, -1
     elif status >= 0:
@@ -135,7 +142,8 @@ def told(status: int, trouble: Any) -> bool:
 
 @shared
 def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant, which is lent; the status of the instant.
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant, which is lent; the
+    status of the instant.
 
     Implements (22).
     """
@@ -165,7 +173,19 @@ def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
     if status != FINE:
         return status
     status = accelerate(
-        plant.tree, plant.values, plant.straight, q, dq, now.tau, friction, h, width, work, plant.touch, now.ddq, now.slip
+        plant.tree,
+        plant.values,
+        plant.straight,
+        q,
+        dq,
+        now.tau,
+        friction,
+        h,
+        width,
+        work,
+        plant.touch,
+        now.ddq,
+        now.slip,
     )
     for j in range(n):
         rate[j] = dq[j]

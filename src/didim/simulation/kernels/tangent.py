@@ -1,12 +1,15 @@
-"""Sensitivities of the closed loop: the derivatives of the discrete step, stage by stage, in m directions at once.
+"""Sensitivities of the closed loop: the derivatives of the discrete step, stage by stage, in m
+directions at once.
 
-The directions are the b parameters of the model, gains of the law, and a delay of its reference. From M ddq = tau - N - D' f,
+The directions are the b parameters of the model, gains of the law, and a delay of its reference.
+From M ddq = tau - N - D' f,
 
     M d(ddq) = d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq) - W d(chi) - D' d(f),
 
-where W is the regressor (2) at the motion itself. Contacts keep what they do: the force of one that slides changes with its
-Coulomb limit only; one that is held changes its force so that its velocity still comes to zero within the step,
-d(u) + h D d(ddq) = 0. Away from a change of these sets the derivatives are those of the simulation itself.
+where W is the regressor (2) at the motion itself. Contacts keep what they do: the force of one that
+slides changes with its Coulomb limit only; one that is held changes its force so that its velocity
+still comes to zero within the step, d(u) + h D d(ddq) = 0. Away from a change of these sets the
+derivatives are those of the simulation itself.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ from typing import Any, NamedTuple
 
 from numba import float64, int64
 
-from didim.compiled import kernel, record_type, shared, spliced
 from didim.control.kernels.law import Desk, Law
 from didim.control.kernels.tangent import (
     LawTangent,
@@ -28,6 +30,7 @@ from didim.control.kernels.tangent import (
 from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.signals.kernels.pieces import Pieces, slope
 from didim.simulation.kernels.contact import SMOOTH, Touch, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
@@ -43,7 +46,9 @@ from didim.simulation.kernels.variation import (
 
 
 class Tangent(NamedTuple):
-    """The derivatives that a run carries along, and scratch. State rows as in the plant: q, dq and the integrals."""
+    """The derivatives that a run carries along, and scratch. State rows as in the plant: q, dq and
+    the integrals.
+    """
 
     columns: Any  # of the regressor
     law: Any
@@ -99,9 +104,20 @@ def drift(asked: Pieces, i: int, t: float, rates: Any) -> None:
 
 @shared
 def instant_tangent(
-    law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any, T: LawTangent, x: Any, tau: Any, rate: Any
+    law: Law,
+    tree: Tree,
+    own: Values,
+    desk: Desk,
+    work: Work,
+    v: Any,
+    T: LawTangent,
+    x: Any,
+    tau: Any,
+    rate: Any,
 ) -> None:
-    """The torque tau (n, m) of a continuous law, and the rates of its integrals, at a stage whose sensitivities are x."""
+    """The torque tau (n, m) of a continuous law, and the rates of its integrals, at a stage whose
+    sensitivities are x.
+    """
     n, m = tau.shape
     q, dq = x[:n], x[n : 2 * n]
     for k in range(2):
@@ -120,11 +136,20 @@ def instant_tangent(
 
 @spliced
 def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
-    """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous law (T.x)."""
+    """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous
+    law (T.x).
+    """
     n = plant.now.tau.size
     if T.law.delay >= 0:
         drift(plant.asked, plant.cursor[0], t, T.law.drift)
-    law, tree, own, desk, work, v = plant.law, plant.own_tree, plant.own, plant.desk, plant.work, plant.now.v
+    law, tree, own, desk, work, v = (
+        plant.law,
+        plant.own_tree,
+        plant.own,
+        plant.desk,
+        plant.work,
+        plant.now.v,
+    )
     if plant.drive == CONTINUOUS:
         instant_tangent(law, tree, own, desk, work, v, T.law, T.x, T.tau, rate)
     else:
@@ -143,7 +168,8 @@ def release(values: Values, touch: Touch, T: Tangent, rows: Any, dq: Any, rate: 
 
 @spliced
 def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
-    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are `rate`.
+    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are
+    `rate`.
 
     Implements (38).
     """
@@ -161,7 +187,9 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
 
 @spliced
 def stage_tangent(T: Tangent, size: int, stage: int, h: float) -> None:
-    """The sensitivities T.x at a stage of the classical fourth-order method, as `stage_state` has the state."""
+    """The sensitivities T.x at a stage of the classical fourth-order method, as `stage_state` has
+    the state.
+    """
     K, y, x = T.K, T.y, T.x
     m = y.shape[1]
     for k in range(size):
@@ -173,15 +201,18 @@ def stage_tangent(T: Tangent, size: int, stage: int, h: float) -> None:
             elif stage == 3:
                 x[k, c] = y[k, c] + h * K[2, k, c]
             else:
-                x[k, c] = y[k, c] + h / 6.0 * (K[0, k, c] + 2.0 * K[1, k, c] + 2.0 * K[2, k, c] + K[3, k, c])
+                x[k, c] = y[k, c] + h / 6.0 * (
+                    K[0, k, c] + 2.0 * K[1, k, c] + 2.0 * K[2, k, c] + K[3, k, c]
+                )
 
 
 @spliced
 def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any, h: float) -> None:
-    """The end of a step: T.x becomes T.y; contacts that were held all through it rest, whatever changes.
+    """The end of a step: T.x becomes T.y; contacts that were held all through it rest, whatever
+    changes.
 
-    What they still moved, and with them the other joints, was taken from the velocity: `before` and `after` (n,). The inertia
-    that this used is that of the last stage, at which `work` still is.
+    What they still moved, and with them the other joints, was taken from the velocity: `before` and
+    `after` (n,). The inertia that this used is that of the last stage, at which `work` still is.
     """
     n, m, touch = plant.now.tau.size, T.y.shape[1], plant.touch
     stage_tangent(T, size, 4, h)
@@ -199,8 +230,23 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
         for j in range(n):
             for c in range(m):
                 last[j, c] = T.y[j, c] + h * T.K[2, j, c]
-        jolt(plant.tree, plant.values, plant.work, T.ground, T.columns, T.slip, T.W, T.M, T.by_q, T.by_dq, none, T.seen,
-             T.jump, last, T.K[4])  # fmt: skip
+        jolt(
+            plant.tree,
+            plant.values,
+            plant.work,
+            T.ground,
+            T.columns,
+            T.slip,
+            T.W,
+            T.M,
+            T.by_q,
+            T.by_dq,
+            none,
+            T.seen,
+            T.jump,
+            last,
+            T.K[4],
+        )
         for j in range(n):
             for c in range(m):
                 T.x[n + j, c] -= T.K[4, n + j, c]

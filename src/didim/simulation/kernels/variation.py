@@ -1,4 +1,6 @@
-"""What one stage of the sensitivities is made of, over plain arrays: m directions in the columns, compiled apart."""
+"""What one stage of the sensitivities is made of, over plain arrays: m directions in the columns,
+compiled apart.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from didim.compiled import kernel, shared
 from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.direct import factor
 from didim.dynamics.kernels.regressor import Columns, placed_regressor
 from didim.dynamics.kernels.tree import Tree, Values, Work
+from didim.jit.compiled import kernel, shared
 from didim.simulation.kernels.contact import Touch, is_held
 
 SLACK = 1e-10
-"""By which the diagonal of D M^-1 D' is raised: the contacts of a coupling and of its joints, when all are held, depend on each
-other."""
+"""By which the diagonal of D M^-1 D' is raised: the contacts of a coupling and of its joints, when
+all are held, depend on each other.
+"""
 
 
 @kernel
@@ -63,7 +66,9 @@ def sort_contacts(values: Values, touch: Touch, held: Any, slip: Any) -> None:
 
 @kernel
 def add_smooth(values: Values, touch: Touch, width: float, slip: Any, by_dq: Any) -> None:
-    """The slope of smooth friction, limit (1 - tanh^2) / width, added to by_dq (n, n), and its slip."""
+    """The slope of smooth friction, limit (1 - tanh^2) / width, added to by_dq (n, n), and its
+    slip.
+    """
     n = by_dq.shape[0]
     for i in range(slip.size):
         slip[i] = np.tanh(touch.speed[i] / width)
@@ -75,8 +80,20 @@ def add_smooth(values: Values, touch: Touch, width: float, slip: Any, by_dq: Any
 
 
 @shared
-def keep_held(contact: Any, column: Any, A: Any, held: Any, L: Any, force: Any, rows: Any, dq: Any, rate: float) -> None:
-    """Take from rows (n, m) what moves the held contacts: D rows = -rate D dq; L (c, c) and force (c, m) are scratch."""
+def keep_held(
+    contact: Any,
+    column: Any,
+    A: Any,
+    held: Any,
+    L: Any,
+    force: Any,
+    rows: Any,
+    dq: Any,
+    rate: float,
+) -> None:
+    """Take from rows (n, m) what moves the held contacts: D rows = -rate D dq; L (c, c) and force
+    (c, m) are scratch.
+    """
     c, n, m = held.size, rows.shape[0], rows.shape[1]
     for i in range(c):
         for k in range(c):
@@ -101,7 +118,9 @@ def keep_held(contact: Any, column: Any, A: Any, held: Any, L: Any, force: Any, 
 
 @shared
 def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, L: Any, x: Any, K: Any) -> None:
-    """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq) - W d(chi))."""
+    """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
+    - W d(chi)).
+    """
     n, m, b = tau.shape[0], tau.shape[1], W.shape[1]
     for i in range(n):
         for c in range(m):
@@ -116,7 +135,9 @@ def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, L: Any, x: Any, K: Any) -> N
 
 
 @shared
-def stage_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any) -> None:
+def stage_regressor(
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+) -> None:
     """IDM (n, b) of the stage into W."""
     for i in range(W.shape[0]):
         for c in range(W.shape[1]):
@@ -125,9 +146,26 @@ def stage_regressor(tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, 
 
 
 @shared
-def jolt(tree: Tree, values: Values, work: Work, ground: Any, columns: Columns, slip: Any, W: Any, M: Any, by_q: Any,
-         by_dq: Any, none: Any, tau: Any, jump: Any, x: Any, K: Any) -> None:  # fmt: skip
-    """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n to 2 n of K (4 n, m)."""
+def jolt(
+    tree: Tree,
+    values: Values,
+    work: Work,
+    ground: Any,
+    columns: Columns,
+    slip: Any,
+    W: Any,
+    M: Any,
+    by_q: Any,
+    by_dq: Any,
+    none: Any,
+    tau: Any,
+    jump: Any,
+    x: Any,
+    K: Any,
+) -> None:
+    """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n
+    to 2 n of K (4 n, m).
+    """
     weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3])
     n = jump.size
     for i in range(slip.size):

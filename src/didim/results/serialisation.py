@@ -15,12 +15,14 @@ from didim.control.laws import PD, PID, Cascade, ComputedTorque
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
 from didim.results.history import Distance, Iteration
-from didim.robot.plain import plain_robot, robot_of
+from didim.robot.serialisation import plain_robot, robot_of
 
 Array = NDArray[np.float64]
 Arrays = Mapping[str, Array]
 
-_LAWS: dict[str, type[Controller]] = {law.__name__: law for law in (PD, PID, Cascade, ComputedTorque)}
+_LAWS: dict[str, type[Controller]] = {
+    law.__name__: law for law in (PD, PID, Cascade, ComputedTorque)
+}
 
 
 def plain_model(model: TorqueModel) -> dict[str, Any]:
@@ -41,7 +43,9 @@ def model_of(data: Mapping[str, Any]) -> DynamicModel | BaseModel:
 
 
 def plain_controller(controller: Controller | None) -> dict[str, Any] | None:
-    """The law's name and settings; a law of the user's own keeps its code, only its description is kept."""
+    """The law's name and settings; a law of the user's own keeps its code, only its description is
+    kept.
+    """
     if controller is None:
         return None
     if type(controller).__name__ not in _LAWS:
@@ -52,7 +56,9 @@ def plain_controller(controller: Controller | None) -> dict[str, Any] | None:
         if isinstance(value, TorqueModel):
             settings[each.name] = plain_model(value)
         elif each.name == "saturation":
-            settings[each.name] = [repr(limit) for limit in np.atleast_1d(np.asarray(value, dtype=float)).tolist()]
+            settings[each.name] = [
+                repr(limit) for limit in np.atleast_1d(np.asarray(value, dtype=float)).tolist()
+            ]
         elif value is not None:
             settings[each.name] = np.asarray(value).tolist()
     return {"law": type(controller).__name__, **settings}
@@ -104,9 +110,19 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
     """The history that the two functions above wrote."""
     found = []
     for k, step in enumerate(steps):
-        own = {name.removeprefix(f"step{k}."): value for name, value in arrays.items() if name.startswith(f"step{k}.")}
-        distances = {name: Distance(*own[name]) for name in ("to_reference", "to_measured") if name in own}
-        gains = {name.removeprefix("gains."): value for name, value in own.items() if name.startswith("gains.")}
+        own = {
+            name.removeprefix(f"step{k}."): value
+            for name, value in arrays.items()
+            if name.startswith(f"step{k}.")
+        }
+        distances = {
+            name: Distance(*own[name]) for name in ("to_reference", "to_measured") if name in own
+        }
+        gains = {
+            name.removeprefix("gains."): value
+            for name, value in own.items()
+            if name.startswith("gains.")
+        }
         found.append(
             Iteration(
                 own["parameters"],

@@ -49,7 +49,13 @@ def test_what_is_no_angle_stays_none():
 
 
 def test_tanh_to_three_units_of_the_last_digit():
-    x = np.concatenate([np.linspace(-40, 40, 80_000), np.geomspace(1e-300, 50, 20_000), -np.geomspace(1e-300, 50, 20_000)])
+    x = np.concatenate(
+        [
+            np.linspace(-40, 40, 80_000),
+            np.geomspace(1e-300, 50, 20_000),
+            -np.geomspace(1e-300, 50, 20_000),
+        ]
+    )
     found = x.copy()
     _tanhs(found)
     expected = np.tanh(x)

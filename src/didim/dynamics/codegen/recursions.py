@@ -1,14 +1,16 @@
-"""Newton-Euler and composite bodies on symbols: the equations of `kernels/`, written down for one robot.
+"""Newton-Euler and composite bodies on symbols: the equations of `kernels/`, written down for one
+robot.
 
-Everything is in the frame of its own link. A link is its ten parameters, XX XY XZ YY YZ ZZ MX MY MZ M.
+Everything is in the frame of its own link. A link is its ten parameters, XX XY XZ YY YZ ZZ MX MY MZ
+M.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from didim.dynamics.codegen.trace import Matrix, Symbol, Trace, Vector
 from didim.dynamics.kernels.tree import Tree
-from didim.dynamics.straight.trace import Matrix, Symbol, Trace, Vector
 
 ROUND = 1e-15
 """Entries of rotations this near to -1, 0 or 1 are these, rounded."""
@@ -24,7 +26,9 @@ class Frames(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Angular velocity and acceleration, and acceleration of the origin less gravity, of each link."""
+    """Angular velocity and acceleration, and acceleration of the origin less gravity, of each
+    link.
+    """
 
     w: list[Vector]
     dw: list[Vector]
@@ -62,7 +66,9 @@ def _clean(x: float) -> float:
 
 
 def move(code: Trace, frames: Frames, gravity: Vector, dq: Vector, ddq: Vector) -> Flow:
-    """The motion of the links, base to tips; gravity (3,) m/s^2 enters as an acceleration of the base."""
+    """The motion of the links, base to tips; gravity (3,) m/s^2 enters as an acceleration of the
+    base.
+    """
     w: list[Vector] = []
     dw: list[Vector] = []
     dv: list[Vector] = []
@@ -72,7 +78,9 @@ def move(code: Trace, frames: Frames, gravity: Vector, dq: Vector, ddq: Vector) 
         wp, dwp = (still, still) if p < 0 else (w[p], dw[p])
         dvp = code.scale(-1.0, gravity) if p < 0 else dv[p]
         inner, turned = code.times(back, wp), code.times(back, dwp)
-        moved = code.times(back, code.plus(dvp, code.cross(dwp, P), code.cross(wp, code.cross(wp, P))))
+        moved = code.times(
+            back, code.plus(dvp, code.cross(dwp, P), code.cross(wp, code.cross(wp, P)))
+        )
         rate: Vector = [0.0, 0.0, dq[i]]
         acceleration: Vector = [0.0, 0.0, ddq[i]]
         if frames.prismatic[i]:
@@ -92,15 +100,21 @@ def link_torque(code: Trace, frames: Frames, links: list[Vector], flow: Flow) ->
     moment: list[Vector] = []
     for ten, w, dw, dv in zip(links, *flow, strict=True):
         J, MS = _tensor(ten), ten[6:9]
-        force.append(code.plus(code.scale(ten[9], dv), code.cross(dw, MS), code.cross(w, code.cross(w, MS))))
-        moment.append(code.plus(code.times(J, dw), code.cross(w, code.times(J, w)), code.cross(MS, dv)))
+        force.append(
+            code.plus(code.scale(ten[9], dv), code.cross(dw, MS), code.cross(w, code.cross(w, MS)))
+        )
+        moment.append(
+            code.plus(code.times(J, dw), code.cross(w, code.times(J, w)), code.cross(MS, dv))
+        )
     tau: Vector = [0.0] * len(links)
     for i, p in reversed(list(enumerate(frames.parent))):
         tau[i] = force[i][2] if frames.prismatic[i] else moment[i][2]
         if p >= 0:
             f = code.times(frames.R[i], force[i])
             force[p] = code.plus(force[p], f)
-            moment[p] = code.plus(moment[p], code.times(frames.R[i], moment[i]), code.cross(frames.P[i], f))
+            moment[p] = code.plus(
+                moment[p], code.times(frames.R[i], moment[i]), code.cross(frames.P[i], f)
+            )
     return tau
 
 
@@ -123,7 +137,9 @@ def inertia_matrix(code: Trace, frames: Frames, links: list[Vector]) -> Matrix:
             M[i][j] = f[2] if frames.prismatic[j] else m[2]
             k, j = j, frames.parent[j]
         if frames.parent[i] >= 0:
-            bodies[frames.parent[i]] = _joined(code, bodies[frames.parent[i]], bodies[i], frames.R[i], frames.P[i])
+            bodies[frames.parent[i]] = _joined(
+                code, bodies[frames.parent[i]], bodies[i], frames.R[i], frames.P[i]
+            )
     return M
 
 
@@ -145,13 +161,19 @@ def _joined(code: Trace, parent: _Body, body: _Body, R: Matrix, P: Vector) -> _B
     whole = [list(row) for row in parent[0]]
     for a in range(3):
         for b in range(a, 3):
-            turned = code.sub(code.dot(R[b], JR[a]), code.add(code.mul(P[a], S[b]), code.mul(S[a], P[b])))
-            whole[a][b] = whole[b][a] = code.add(whole[a][b], code.add(turned, double) if a == b else turned)
+            turned = code.sub(
+                code.dot(R[b], JR[a]), code.add(code.mul(P[a], S[b]), code.mul(S[a], P[b]))
+            )
+            whole[a][b] = whole[b][a] = code.add(
+                whole[a][b], code.add(turned, double) if a == b else turned
+            )
     return whole, code.plus(parent[1], S, middle), code.add(parent[2], mass)
 
 
 def factor(code: Trace, M: Matrix) -> tuple[Matrix, Vector]:
-    """Cholesky: rows of L below the diagonal with 1/L_jj on it, and the pivots, which must be positive."""
+    """Cholesky: rows of L below the diagonal with 1/L_jj on it, and the pivots, which must be
+    positive.
+    """
     n = len(M)
     L: Matrix = [[0.0] * (i + 1) for i in range(n)]
     pivots: Vector = []

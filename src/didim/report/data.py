@@ -1,4 +1,6 @@
-"""`Subject`: what a report is about. The torques of every record are predicted once, for all sections."""
+"""`Subject`: what a report is about. The torques of every record are predicted once, for all
+sections.
+"""
 
 from __future__ import annotations
 
@@ -63,11 +65,17 @@ class Subject:
     def are_those_of_the_fit(self) -> bool:
         """Whether the records are the ones that the estimate was found on, by their hashes."""
         told = [each.get("sha256") for each in self.estimate.provenance.get("data", [])]
-        return not told or not self.experiments or {data_hash(each) for each in self.experiments} == set(told)
+        return (
+            not told
+            or not self.experiments
+            or {data_hash(each) for each in self.experiments} == set(told)
+        )
 
 
 def subject_of(
-    estimate: Estimate, experiments: Sequence[Experiment] | None = None, held_out: Sequence[Experiment] | None = None
+    estimate: Estimate,
+    experiments: Sequence[Experiment] | None = None,
+    held_out: Sequence[Experiment] | None = None,
 ) -> Subject:
     """The subject of a report; records that are not given are those that the estimate still has."""
     if not isinstance(estimate, Estimate):
@@ -75,14 +83,20 @@ def subject_of(
     fitted = estimate.experiments if experiments is None else _listed(experiments, "experiments")
     if held_out is not None:
         others = _listed(held_out, "validation")
-        estimate = replace(estimate, held_out=others, validation=tuple(tried(estimate, each) for each in others))
+        estimate = replace(
+            estimate, held_out=others, validation=tuple(tried(estimate, each) for each in others)
+        )
     return Subject(estimate, fitted, estimate.held_out)
 
 
 def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
     found = (given,) if isinstance(given, Experiment) else given
-    if not isinstance(found, list | tuple) or not all(isinstance(each, Experiment) for each in found):
-        raise InputError(f"{name} must be a didim.Experiment or a list of them, found {shortened(given)}.")
+    if not isinstance(found, list | tuple) or not all(
+        isinstance(each, Experiment) for each in found
+    ):
+        raise InputError(
+            f"{name} must be a didim.Experiment or a list of them, found {shortened(given)}."
+        )
     return tuple(found)
 
 
@@ -93,5 +107,8 @@ def _shown(estimate: Estimate, experiment: Experiment) -> Shown:
     try:
         rows = compared_rows(estimate, experiment)
         return Shown(experiment, rows, torque_curves(estimate, experiment, rows.torque))
-    except (InputError, InfeasibleError) as problem:  # too short, no controller, a simulation that fails
+    except (
+        InputError,
+        InfeasibleError,
+    ) as problem:  # too short, no controller, a simulation that fails
         return Shown(experiment, None, None, str(problem))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
-from didim.results.words import joint_label
+from didim.results.formatting import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import period_of, regular
@@ -48,7 +48,11 @@ class Subject:
     def _cutoff(self) -> float | None:
         """Hz, or None where the record is too slow or too short for the filter."""
         least = None if self.cutoff is None else min(self.cutoff, 0.4 * self.rate)
-        return least if least is not None and np.size(self.even.t) > max(50, 2 * self.rate / least) else None
+        return (
+            least
+            if least is not None and np.size(self.even.t) > max(50, 2 * self.rate / least)
+            else None
+        )
 
     @property
     def is_measured(self) -> bool:
@@ -76,14 +80,18 @@ class Subject:
 
     @cached_property
     def band(self) -> float:
-        """Hz below which nearly all of the velocity lies, over all joints; 0 where nothing moves or is known."""
+        """Hz below which nearly all of the velocity lies, over all joints; 0 where nothing moves or
+        is known.
+        """
         if self.states is None:
             return 0.0
         dq = self.states.dq[self.inner] - self.states.dq[self.inner].mean(axis=0)
         spread = dq.std(axis=0)
         if not np.any(spread > 0):
             return 0.0
-        power = np.sum(np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1)
+        power = np.sum(
+            np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1
+        )
         share = np.cumsum(power) / power.sum()
         return float(np.searchsorted(share, POWER) * self.rate / dq.shape[0])
 

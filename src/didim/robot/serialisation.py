@@ -48,7 +48,10 @@ def robot_of(data: Mapping[str, Any]) -> Robot:
         joints=tuple(_joint_of(joint) for joint in data["joints"]),
         couplings=tuple(
             Coupling(
-                each["name"], {int(k): v for k, v in each["weights"].items()}, frozenset(each["effects"]), dict(each["nominal"])
+                each["name"],
+                {int(k): v for k, v in each["weights"].items()},
+                frozenset(each["effects"]),
+                dict(each["nominal"]),
             )
             for each in data["couplings"]
         ),
@@ -57,7 +60,9 @@ def robot_of(data: Mapping[str, Any]) -> Robot:
 
 
 def _drive_of(data: Mapping[str, Any]) -> Drive:
-    arrays: dict[str, Any] = {name: None if value is None else np.array(value) for name, value in data.items()}
+    arrays: dict[str, Any] = {
+        name: None if value is None else np.array(value) for name, value in data.items()
+    }
     return Drive(**arrays)
 
 
@@ -86,7 +91,10 @@ def _joint_of(data: Mapping[str, Any]) -> Joint:
         parent=data["parent"],
         rotation=np.array(data["rotation"]),
         translation=np.array(data["translation"]),
-        position_limits=(-math.inf if lower is None else lower, math.inf if upper is None else upper),
+        position_limits=(
+            -math.inf if lower is None else lower,
+            math.inf if upper is None else upper,
+        ),
         velocity_limit=math.inf if data["velocity_limit"] is None else data["velocity_limit"],
         torque_limit=math.inf if data["torque_limit"] is None else data["torque_limit"],
         effects=frozenset(data["effects"]),

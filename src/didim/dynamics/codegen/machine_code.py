@@ -1,7 +1,9 @@
-"""Statements as machine code: the inertia matrix, factored, and the forces of one robot, for the simulation to call.
+"""Statements as machine code: the inertia matrix, factored, and the forces of one robot, for the
+simulation to call.
 
-LLVM, which Numba brings along, compiles them in some 0.06 s for six joints; the code is three times as fast as the kernels that
-serve every robot. The geometry stands in the code, the parameters do not: an identification compiles once.
+LLVM, which Numba brings along, compiles them in some 0.06 s for six joints; the code is three times
+as fast as the kernels that serve every robot. The geometry stands in the code, the parameters do
+not: an identification compiles once.
 """
 
 from __future__ import annotations
@@ -16,15 +18,17 @@ from llvmlite import ir
 from numba.core import codegen
 from numba.core.compiler_lock import global_compiler_lock
 
+from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torque, move, place
+from didim.dynamics.codegen.trace import Statement, Symbol, Trace, Vector
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
 from didim.dynamics.kernels.tree import Tree
-from didim.dynamics.straight.recursions import factor, inertia_matrix, link_torque, move, place
-from didim.dynamics.straight.trace import Statement, Symbol, Trace, Vector
 
 _numba: Any = codegen
 
 MOST_JOINTS = 12
-"""Robots with more are left to the kernels: statements grow with the square of the joints, and so does compiling them."""
+"""Robots with more are left to the kernels: statements grow with the square of the joints, and so
+does compiling them.
+"""
 
 _READ, _WRITTEN = ("q", "cos", "sin", "dq", "link", "armature"), ("M", "bias")
 _ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
@@ -40,16 +44,22 @@ class MachineCode:
 
 
 def machine_code(tree: Tree) -> MachineCode | None:
-    """The code of a robot, see `kernels.direct.call_straight`; None where it has more joints than MOST_JOINTS."""
+    """The code of a robot, see `kernels.direct.call_straight`; None where it has more joints than
+    MOST_JOINTS.
+    """
     if tree.parent.size > MOST_JOINTS:
         return None
-    return _compiled(*((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree)))
+    return _compiled(
+        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree))
+    )
 
 
 @lru_cache(maxsize=32)
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
     with global_compiler_lock:  # inside the cache: code that is there waits for nobody
-        return _compile(Tree(*(np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays)))
+        return _compile(
+            Tree(*(np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays))
+        )
 
 
 def _compile(tree: Tree) -> MachineCode:
@@ -65,12 +75,19 @@ def _compile(tree: Tree) -> MachineCode:
 
 
 def _module(tree: Tree) -> ir.Module:
-    """The function int dynamics(double *q, ..., double *bias): bias (n,), the factor of M (n, n), and the joint that fails."""
+    """The function int dynamics(double *q, ..., double *bias): bias (n,), the factor of M (n, n),
+    and the joint that fails.
+    """
     code, n = Trace(), int(tree.parent.size)
     q, cos, sin, dq = ([f"{name}[{i}]" for i in range(n)] for name in ("q", "cos", "sin", "dq"))
     links: list[Vector] = [[f"link[{10 * i + k}]" for k in range(10)] for i in range(n)]
     frames = place(code, tree, list(q), list(cos), list(sin))
-    bias = link_torque(code, frames, links, move(code, frames, [float(g) for g in tree.gravity], list(dq), [0.0] * n))
+    bias = link_torque(
+        code,
+        frames,
+        links,
+        move(code, frames, [float(g) for g in tree.gravity], list(dq), [0.0] * n),
+    )
     M = [
         [code.add(share, f"armature[{i * n + j}]") for j, share in enumerate(row)]
         for i, row in enumerate(inertia_matrix(code, frames, links))
@@ -91,7 +108,9 @@ class _Function:
     def __init__(self, statements: list[Statement]) -> None:
         self.module = ir.Module()
         names = (*_READ, *_WRITTEN)
-        function = ir.Function(self.module, ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(names)), "dynamics")
+        function = ir.Function(
+            self.module, ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(names)), "dynamics"
+        )
         for argument, name in zip(function.args, names, strict=True):
             argument.name = name
             argument.add_attribute("noalias")
@@ -108,7 +127,12 @@ class _Function:
                 return self._intrinsic("llvm.sqrt", right)
             return self.build.fneg(right)
         left = self._value(statement.left)
-        make = {"*": self.build.fmul, "+": self.build.fadd, "-": self.build.fsub, "/": self.build.fdiv}
+        make = {
+            "*": self.build.fmul,
+            "+": self.build.fadd,
+            "-": self.build.fsub,
+            "/": self.build.fdiv,
+        }
         return make[statement.operator](left, right)
 
     def _value(self, symbol: Symbol) -> Any:
@@ -122,7 +146,9 @@ class _Function:
         """Where an element such as q[3] lies."""
         found = _ELEMENT.fullmatch(element)
         assert found is not None, element
-        return self.build.gep(self.arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True)
+        return self.build.gep(
+            self.arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True
+        )
 
     def _intrinsic(self, name: str, x: Any) -> Any:
         return self.build.call(self.module.declare_intrinsic(name, [_REAL]), [x])
@@ -135,7 +161,9 @@ class _Function:
         """Return the first joint whose pivot is not positive beside its entry of M, or -1."""
         failed = ir.Constant(_WHOLE, -1)
         for j, (pivot, entry) in reversed(list(enumerate(pivots))):
-            least = self.build.fmul(ir.Constant(_REAL, SMALLEST_PIVOT), self._intrinsic("llvm.fabs", self._value(entry)))
+            least = self.build.fmul(
+                ir.Constant(_REAL, SMALLEST_PIVOT), self._intrinsic("llvm.fabs", self._value(entry))
+            )
             fine = self.build.fcmp_ordered(">", self._value(pivot), least)
             failed = self.build.select(fine, failed, ir.Constant(_WHOLE, j))
         self.build.ret(failed)

@@ -1,4 +1,6 @@
-"""The cache of compiled kernels: an edit is seen, a read-only folder is survived, threads and processes agree."""
+"""The cache of compiled kernels: an edit is seen, a read-only folder is survived, threads and
+processes agree.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import didim
-from didim import compiled
+from didim.jit import compiled
 
 SCRIPT = """
 import logging, sys
@@ -27,11 +29,15 @@ print("torque", model.inverse_dynamics(x, x, x, model.nominal)[0, 0])
 
 def run(package: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(package), "DIDIM_CACHE_DIR": str(cache)} | more
-    return subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
 
 
 def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
-    """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return twice its product."""
+    """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return
+    twice its product.
+    """
     shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
     cache = tmp_path / "cache"
     first = run(tmp_path, cache).stdout
@@ -42,7 +48,9 @@ def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
     assert "torque 95.1089" in again
     vectors = tmp_path / "didim" / "dynamics" / "kernels" / "vectors.py"
     source = vectors.read_text()
-    edited = source.replace("return (k * a[0], k * a[1], k * a[2])", "return (2 * k * a[0], 2 * k * a[1], 2 * k * a[2])")
+    edited = source.replace(
+        "return (k * a[0], k * a[1], k * a[2])", "return (2 * k * a[0], 2 * k * a[1], 2 * k * a[2])"
+    )
     assert edited != source
     vectors.write_text(edited)
     assert "torque 190.2178" in run(tmp_path, cache).stdout
@@ -89,9 +97,12 @@ def test_kernels_must_live_where_the_hash_sees_them():
 
 def test_warm_reports_every_kernel():
     seconds = compiled.warm()
-    assert {"regressor_batch", "inverse_dynamics_batch", "direct_dynamics_batch", "inertia_matrix_batch"} <= {
-        name.rsplit(".", 1)[1] for name in seconds
-    }
+    assert {
+        "regressor_batch",
+        "inverse_dynamics_batch",
+        "direct_dynamics_batch",
+        "inertia_matrix_batch",
+    } <= {name.rsplit(".", 1)[1] for name in seconds}
 
 
 def test_threads_give_bit_identical_results():
@@ -99,7 +110,9 @@ def test_threads_give_bit_identical_results():
     q, dq, ddq = np.random.default_rng(0).standard_normal((3, 2000, 6))
     expected = model.regressor(q, dq, ddq)
     found: list[np.ndarray] = []
-    threads = [threading.Thread(target=lambda: found.append(model.regressor(q, dq, ddq))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(model.regressor(q, dq, ddq))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

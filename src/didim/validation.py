@@ -1,4 +1,6 @@
-"""Where arrays come in: converted to what the kernels read, refused with a clear message where they do not fit."""
+"""Where arrays come in: converted to what the kernels read, refused with a clear message where they
+do not fit.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,18 @@ LARGEST = 1e50
 
 
 def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) -> Array:
-    """`value` as a finite, C-contiguous (N, width) array; (N,) is taken for (N, 1), and (width,) for one sample."""
+    """`value` as a finite, C-contiguous (N, width) array; (N,) is taken for (N, 1), and (width,)
+    for one sample.
+    """
     array = _numeric(value, name)
     if array.ndim == 1:
         array = array[:, None] if width == 1 else array[None, :]
     if array.ndim != 2 or array.shape[1] != width:
         raise InputError(f"{name} must have shape (N, {width}), found {np.shape(value)}.")
     if rows is not None and array.shape[0] != rows:
-        raise InputError(f"{name} must have {rows} rows like the other signals, found {array.shape[0]}.")
+        raise InputError(
+            f"{name} must have {rows} rows like the other signals, found {array.shape[0]}."
+        )
     _refuse_non_finite(array, name)
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
@@ -31,11 +37,20 @@ def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) ->
 def real(value: object, name: str, above: float | None = None, least: float | None = None) -> float:
     """`value` as one finite number, above or at least a bound where given."""
     try:
-        number = float(value) if not isinstance(value, str | bytes | bool) else np.nan  # type: ignore[arg-type]
+        is_text = isinstance(value, str | bytes | bool)
+        number = np.nan if is_text else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = np.nan
-    bound = f" above {above:g}" if above is not None else (f" of at least {least:g}" if least is not None else "")
-    fits = abs(number) < LARGEST and (above is None or number > above) and (least is None or number >= least)
+    bound = (
+        f" above {above:g}"
+        if above is not None
+        else (f" of at least {least:g}" if least is not None else "")
+    )
+    fits = (
+        abs(number) < LARGEST
+        and (above is None or number > above)
+        and (least is None or number >= least)
+    )
     if not fits:
         raise InputError(f"{name} must be one finite number{bound}, found {shortened(value)}.")
     return number
@@ -45,7 +60,9 @@ def whole(value: object, name: str, least: int) -> int:
     """`value` as a whole number of at least `least`."""
     number = real(value, name)
     if number != int(number) or number < least or number > 2**53:
-        raise InputError(f"{name} must be a whole number of at least {least}, found {shortened(value)}.")
+        raise InputError(
+            f"{name} must be a whole number of at least {least}, found {shortened(value)}."
+        )
     return int(number)
 
 
@@ -61,7 +78,9 @@ def table(value: ArrayLike, name: str) -> Array:
     """`value` as a finite two-dimensional array."""
     array = _numeric(value, name)
     if array.ndim != 2 or not array.size or not np.abs(array).max() < LARGEST:
-        raise InputError(f"{name} must be a finite array of two dimensions, found shape {array.shape}.")
+        raise InputError(
+            f"{name} must be a finite array of two dimensions, found shape {array.shape}."
+        )
     return np.array(array)
 
 
@@ -77,13 +96,18 @@ def instants(value: ArrayLike, name: str, least: int = 2) -> Array:
     """`value` as a finite, strictly rising (N,) array of times in s."""
     array = _numeric(value, name)
     if array.ndim != 1 or array.size < least:
-        raise InputError(f"{name} must be a list of at least {least} times, found shape {array.shape}.")
+        raise InputError(
+            f"{name} must be a list of at least {least} times, found shape {array.shape}."
+        )
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite; sample {int(np.flatnonzero(~np.isfinite(array))[0])} is not.")
+        raise InputError(
+            f"{name} must be finite; sample {int(np.flatnonzero(~np.isfinite(array))[0])} is not."
+        )
     if not np.all(np.diff(array) > 0):
         k = int(np.flatnonzero(np.diff(array) <= 0)[0])
         raise InputError(
-            f"{name} must rise; sample {k + 1} ({array[k + 1]:g} s) does not come after sample {k} ({array[k]:g} s)."
+            f"{name} must rise; sample {k + 1} ({array[k + 1]:g} s) does not come after sample {k} "
+            f"({array[k]:g} s)."
         )
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
@@ -94,7 +118,9 @@ def per_joint(value: ArrayLike, name: str, n: int) -> Array:
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
-        raise InputError(f"{name} must be one number or {n} (one for each joint), found shape {array.shape}.")
+        raise InputError(
+            f"{name} must be one number or {n} (one for each joint), found shape {array.shape}."
+        )
     if not np.all(np.abs(array) < LARGEST):
         raise InputError(f"{name} must be finite, found {array.tolist()}.")
     return np.array(array)
@@ -104,11 +130,17 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
     """`value` as a finite (p,) array, one number for each label."""
     array = _numeric(value, name)
     if array.shape != (len(labels),):
-        raise InputError(f"{name} must hold {len(labels)} values ({', '.join(labels[:3])}, ...), found shape {array.shape}.")
+        raise InputError(
+            f"{name} must hold {len(labels)} values ({', '.join(labels[:3])}, ...), found shape "
+            f"{array.shape}."
+        )
     bad = np.flatnonzero(~(np.abs(array) < LARGEST))
     if bad.size:
         listed = ", ".join(labels[k] for k in bad[:5]) + (", ..." if bad.size > 5 else "")
-        raise InputError(f"{name} must be finite; {listed} {'is' if bad.size == 1 else 'are'} not. Give each a value.")
+        raise InputError(
+            f"{name} must be finite; {listed} {'is' if bad.size == 1 else 'are'} not. Give each a "
+            "value."
+        )
     return np.array(array, dtype=np.float64)
 
 
@@ -129,5 +161,6 @@ def _refuse_non_finite(array: Array, name: str) -> None:
         bad = np.argwhere(~(np.abs(array) < LARGEST))
         row, column = bad[0]
         raise InputError(
-            f"{name} must be finite; sample {row}, column {column} is {array[row, column]} ({len(bad)} such values in all)."
+            f"{name} must be finite; sample {row}, column {column} is {array[row, column]} "
+            f"({len(bad)} such values in all)."
         )

@@ -1,4 +1,6 @@
-"""How joints, numbers and units are written: once, so that terminal, report and tables say the same."""
+"""How joints, numbers and units are written: once, so that terminal, report and tables say the
+same.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,16 @@ def torque_unit(model: TorqueModel, j: int) -> str:
 
 def parameter_units(model: BaseModel) -> dict[str, str]:
     """The SI unit of each base parameter, which is that of its leading standard parameter."""
-    return {name: _unit(model, name if name in model.full.parameter_names else name[:-1]) for name in model.parameter_names}
+    return {
+        name: _unit(model, name if name in model.full.parameter_names else name[:-1])
+        for name in model.parameter_names
+    }
 
 
 def _unit(model: BaseModel, name: str) -> str:
-    """Of one standard parameter: inertial ones by their name, the others by the joint that they act on."""
+    """Of one standard parameter: inertial ones by their name, the others by the joint that they act
+    on.
+    """
     layout = model.layout
     column = layout.names.index(name)
     if np.any(layout.link == column):

@@ -1,8 +1,9 @@
 """Records of arrays handed to a compiled function by address.
 
-Numba hands a record to a function that is not inlined field by field, an array as seven words and more: for the hundred
-arrays of a simulation that is as much work as the inertia matrix. `lend` keeps the record in the caller's frame and gives
-its address; what `borrower` makes reads from there what is used.
+Numba hands a record to a function that is not inlined field by field, an array as seven words and
+more: for the hundred arrays of a simulation that is as much work as the inertia matrix. `lend`
+keeps the record in the caller's frame and gives its address; what `borrower` makes reads from there
+what is used.
 """
 
 from __future__ import annotations

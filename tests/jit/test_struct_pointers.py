@@ -1,4 +1,6 @@
-"""A record handed over by its address is the record itself: its arrays are shared, its numbers are those at the time."""
+"""A record handed over by its address is the record itself: its arrays are shared, its numbers are
+those at the time.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from didim.compiled import record_type
-from didim.lending import borrower, lend
+from didim.jit.compiled import record_type
+from didim.jit.struct_pointers import borrower, lend
 
 
 class Inner(NamedTuple):
@@ -26,7 +28,9 @@ class Outer(NamedTuple):
     x: float
 
 
-_type = record_type(Outer, record_type(Inner, numba.float64[::1], numba.int64[:, ::1]), numba.int64, numba.float64)
+_type = record_type(
+    Outer, record_type(Inner, numba.float64[::1], numba.int64[:, ::1]), numba.int64, numba.float64
+)
 _borrow = borrower(_type)
 
 

@@ -1,6 +1,8 @@
-"""Arithmetic on symbols that writes down what it does: straight-line statements, valid in Python and in C.
+"""Arithmetic on symbols that writes down what it does: straight-line statements, valid in Python
+and in C.
 
-Products with 0 and 1 fall away, numbers are folded, and what was computed before is not computed again.
+Products with 0 and 1 fall away, numbers are folded, and what was computed before is not computed
+again.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ _NAME = re.compile(r"\bx\d+\b")
 
 
 class Statement(NamedTuple):
-    """name = left operator right; an operator "-" or "sqrt" without left; "" where `right` is an expression of its own."""
+    """name = left operator right; an operator "-" or "sqrt" without left; "" where `right` is an
+    expression of its own.
+    """
 
     name: str
     operator: str
@@ -29,7 +33,9 @@ class Statement(NamedTuple):
         if self.operator == "":
             return str(self.right)
         if self.left is None:
-            return f"sqrt({shown(self.right)})" if self.operator == "sqrt" else f"-{shown(self.right)}"
+            return (
+                f"sqrt({shown(self.right)})" if self.operator == "sqrt" else f"-{shown(self.right)}"
+            )
         return f"{shown(self.left)} {self.operator} {shown(self.right)}"
 
 
@@ -107,7 +113,10 @@ class Trace:
 
     def cross(self, a: Vector, b: Vector) -> Vector:
         """A cross product."""
-        return [self.sub(self.mul(a[i], b[j]), self.mul(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
+        return [
+            self.sub(self.mul(a[i], b[j]), self.mul(a[j], b[i]))
+            for i, j in ((1, 2), (2, 0), (0, 1))
+        ]
 
     def needed(self, results: list[Symbol]) -> list[tuple[str, str]]:
         """Names and expressions of the statements that the results depend on, in order."""

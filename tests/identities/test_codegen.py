@@ -12,9 +12,9 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import didim
+from didim.dynamics.codegen import machine_code as straight
+from didim.dynamics.codegen.machine_code import machine_code
 from didim.dynamics.kernels.tree import Tree
-from didim.dynamics.straight import machine_code as straight
-from didim.dynamics.straight.machine_code import machine_code
 from didim.simulation.prepare import Asked, prepared
 from support.random_urdf import random_urdf
 
@@ -32,7 +32,16 @@ def called(model, phi, q, dq):
     n, values = model.robot.n, model.values(phi)
     code = machine_code(model.tree)
     L, bias = np.zeros((n, n)), np.zeros(n)
-    arrays = [q, np.cos(q), np.sin(q), dq, np.ascontiguousarray(values.link), values.armature, L, bias]
+    arrays = [
+        q,
+        np.cos(q),
+        np.sin(q),
+        dq,
+        np.ascontiguousarray(values.link),
+        values.armature,
+        L,
+        bias,
+    ]
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(arrays))(code.address)
     return function(*(array.ctypes.data for array in arrays)), L, bias
 
@@ -50,7 +59,9 @@ def test_factor_and_forces_are_those_of_the_kernels(tmp_path):
             assert status == -1
             np.testing.assert_allclose(factor @ factor.T, M, atol=1e-12 * np.abs(M).max())
             expected = model.inverse_dynamics(q, dq, np.zeros(n), phi)[0]
-            np.testing.assert_allclose(bias, expected, atol=1e-12 * max(1.0, np.abs(expected).max()))
+            np.testing.assert_allclose(
+                bias, expected, atol=1e-12 * max(1.0, np.abs(expected).max())
+            )
 
 
 @pytest.mark.parametrize("joint", [0, 2, 5])
@@ -76,7 +87,19 @@ def test_values_that_are_no_number_fail_at_the_first_joint():
 def test_a_simulation_is_the_same_without_it(friction):
     case = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
     t = np.arange(0.0, 0.5, 1e-3)
-    asked = Asked(case.model, case.model.nominal, case.controller, t, case.reference, None, friction, 0.05, None, None, 1000)
+    asked = Asked(
+        case.model,
+        case.model.nominal,
+        case.controller,
+        t,
+        case.reference,
+        None,
+        friction,
+        0.05,
+        None,
+        None,
+        1000,
+    )
     torques = []
     for own in (True, False):
         run = prepared(asked)
@@ -91,7 +114,13 @@ def test_code_is_made_once_per_geometry_and_not_for_long_chains():
     assert machine_code(tree) is machine_code(Tree(*(np.array(part) for part in tree)))
     assert machine_code(tree._replace(gravity=tree.gravity + 1.0)) is not machine_code(tree)
     n = straight.MOST_JOINTS + 1
-    chain = Tree(np.arange(n) - 1, np.zeros(n, int), np.tile(np.eye(3), (n, 1, 1)), np.ones((n, 3)), np.zeros(3))
+    chain = Tree(
+        np.arange(n) - 1,
+        np.zeros(n, int),
+        np.tile(np.eye(3), (n, 1, 1)),
+        np.ones((n, 3)),
+        np.zeros(3),
+    )
     assert machine_code(chain) is None
 
 

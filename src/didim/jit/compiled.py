@@ -3,11 +3,13 @@
 A kernel is a Numba function in a module below a `kernels` package. There are two sorts:
 
 - `@kernel`: called by other kernels only; compiled into its caller.
-- `@entry(signature)`: called from Python; one explicit signature, compiled at its first call, never at import.
+- `@entry(signature)`: called from Python; one explicit signature, compiled at its first call, never
+  at import.
 
-Numba's own cache does not notice a change in a callee that lives in another file. The cache folder is therefore keyed by a
-hash over the source of all kernels, the Numba version and the processor, so that any edit is seen by every caller.
-No fastmath, no parallel reductions, no module state, and the GIL is released: runs are bit-identical and safe from threads.
+Numba's own cache does not notice a change in a callee that lives in another file. The cache folder
+is therefore keyed by a hash over the source of all kernels, the Numba version and the processor, so
+that any edit is seen by every caller. No fastmath, no parallel reductions, no module state, and the
+GIL is released: runs are bit-identical and safe from threads.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ log = logging.getLogger("didim")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 _entries: list[Entry[..., Any]] = []
 _lock = threading.RLock()
@@ -52,21 +54,27 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare an inner kernel that is called, not inlined: for large ones that are handed little, to keep compiling short."""
+    """Declare an inner kernel that is called, not inlined: for large ones that are handed little,
+    to keep compiling short.
+    """
     _must_live_in_kernels(function)
     dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
     return dispatcher
 
 
 def spliced(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare an inner kernel whose source is spliced into its caller: for those that are handed whole records of arrays."""
+    """Declare an inner kernel whose source is spliced into its caller: for those that are handed
+    whole records of arrays.
+    """
     _must_live_in_kernels(function)
     dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, inline="always")(function)
     return dispatcher
 
 
 def entry(signature: Any, name: str | None = None) -> Callable[[Callable[P, R]], Entry[P, R]]:
-    """Declare a kernel that Python calls, with the one Numba signature that it is compiled for; by default under its name."""
+    """Declare a kernel that Python calls, with the one Numba signature that it is compiled for; by
+    default under its name.
+    """
 
     def declare(function: Callable[P, R]) -> Entry[P, R]:
         _must_live_in_kernels(function)
@@ -155,7 +163,7 @@ def kernel_sources() -> list[Path]:
 def source_key() -> str:
     """Hash of all kernel sources, the Numba version and the processor."""
     digest = hashlib.sha256()
-    for source in [Path(__file__), _PACKAGE / "lending.py", *kernel_sources()]:
+    for source in [Path(__file__), _PACKAGE / "jit" / "struct_pointers.py", *kernel_sources()]:
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     return digest.hexdigest()[:16]
@@ -163,8 +171,12 @@ def source_key() -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Folder of the compiled kernels: `$DIDIM_CACHE_DIR`, else the user's cache folder; None if it cannot be written."""
-    root = Path(os.environ.get("DIDIM_CACHE_DIR") or platformdirs.user_cache_path("didim", appauthor=False))
+    """Folder of the compiled kernels: `$DIDIM_CACHE_DIR`, else the user's cache folder; None if it
+    cannot be written.
+    """
+    root = Path(
+        os.environ.get("DIDIM_CACHE_DIR") or platformdirs.user_cache_path("didim", appauthor=False)
+    )
     folder = root / source_key()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +184,8 @@ def cache_folder() -> Path | None:
             pass
     except OSError as problem:
         warnings.warn(
-            f"didim cannot write its cache of compiled kernels ({problem}); every run will compile anew. "
+            f"didim cannot write its cache of compiled kernels ({problem}); every run will compile "
+            "anew. "
             "Set DIDIM_CACHE_DIR to a folder that can be written.",
             RuntimeWarning,
             stacklevel=4,
@@ -194,4 +207,7 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
 
 def _must_live_in_kernels(function: Callable[..., Any]) -> None:
     if ".kernels." not in function.__module__:
-        raise TypeError(f"{function.__module__}.{function.__name__} must live in a 'kernels' package to be cached safely")
+        raise TypeError(
+            f"{function.__module__}.{function.__name__} must live in a 'kernels' package to be "
+            "cached safely"
+        )

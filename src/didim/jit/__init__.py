@@ -1,0 +1,3 @@
+"""Compiled code: Numba's kernels and their cache, struct pointers, and a robot's own machine
+code.
+"""
