@@ -130,8 +130,24 @@ def virtual_cases() -> dict[str, Case]:
         own["pd"],
     )
     scara(
+        "didim gains wrong reference",
+        lambda: didim.DIDIM(controller=known["pd sampled"], estimate_gains=True),
+        own["pd"],
+    )
+    scara(
+        "didim gains far off",
+        lambda: didim.DIDIM(controller=by_poles(0.2), estimate_gains=True),
+    )
+    scara("didim short transient", lambda: didim.DIDIM(controller=by_poles(), transient=0.0))
+    scara(
+        "didim soft",
+        lambda: didim.DIDIM(controller=didim.PD(natural_frequency=[3.0, 6.0]), refine=True),
+        lambda model: didim.PD(natural_frequency=[3.0, 6.0]),
+    )
+    scara("didim encoder", lambda: didim.DIDIM(controller=by_poles(rate=1000, encoder=1e-3)))
+    scara(
         "output error open loop",
-        lambda: didim.OutputError(controller=None),
+        lambda: didim.OutputError(controller=None, decimation=2),
         periods=1,
         noise=0.0,
         period=2.3,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.errors import InputError, shortened
+from didim.errors import InputError, nearest, shortened
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,19 @@ def whole(value: object, name: str, least: int) -> int:
             f"{name} must be a whole number of at least {least}, found {shortened(value)}."
         )
     return int(number)
+
+
+def flag(value: object, name: str, optional: bool = False) -> None:
+    """Refuse what is not True or False (or None, where that is allowed)."""
+    if not isinstance(value, bool) and not (optional and value is None):
+        allowed = "True, False or None" if optional else "True or False"
+        raise InputError(f"{name} must be {allowed}, found {shortened(value)}.")
+
+
+def one_of(value: object, name: str, words: Sequence[str]) -> None:
+    """Refuse what is none of the words."""
+    if not isinstance(value, str) or value not in words:
+        raise InputError(f"{name} {value!r} is unknown; {nearest(str(value), words)}")
 
 
 def width_of(value: ArrayLike, name: str) -> int:

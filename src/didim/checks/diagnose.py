@@ -15,7 +15,7 @@ from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.identification.idim import IDIM
+from didim.identification.methods.idim import IDIM
 from didim.results.prediction import check_joints
 from didim.signals.experiment import Experiment
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from didim.checks.data import Subject
 from didim.checks.finding import Finding
-from didim.identification.least_squares import estimate
+from didim.identification.least_squares import fit
 from didim.identification.statistics import conditions
 from didim.identification.system import LinearSystem, observe, stack
-from didim.identification.verdict import REMEDY, untold
+from didim.identification.verdict import EXCITE, unidentifiable
 from didim.results.judgement import ILL_CONDITIONED
 from didim.signals.rows import Selection
 from didim.signals.states import States, reference_states
@@ -62,8 +62,8 @@ def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
         )
         return
     system, motions = found
-    solution = estimate(system, "ols")
-    lacks = untold(subjects[0].model.base, system, solution, motions)
+    solution = fit(system, "ols")
+    lacks = unidentifiable(subjects[0].model.base, system, solution, motions)
     scaled = conditions(system.W)[1]
     figures = (
         f"rank {solution.rank} of {len(system.names)}, condition of W {scaled:.3g} with scaled "
@@ -74,7 +74,7 @@ def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
             "excitation",
             "fail",
             f"{figures}; {'; '.join(lacks)}",
-            f"{REMEDY[0].lower()}{REMEDY[1:]}",
+            f"{EXCITE[0].lower()}{EXCITE[1:]}",
         )
     elif scaled > ILL_CONDITIONED:
         yield Finding(
@@ -118,4 +118,4 @@ def rough_parameters(subjects: Sequence[Subject]) -> np.ndarray | None:
         or (found := fitted(subjects, measured=True)) is None
     ):
         return None
-    return np.asarray(estimate(found[0], "ols").values)
+    return np.asarray(fit(found[0], "ols").values)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from didim.cli.answers import CompareAnswer, DisagreementAnswer, MethodAnswer, printed
 from didim.cli.identify import validations
 from didim.cli.progress import Report, progress
+from didim.results.estimate_data import estimate_data
 from didim.results.serialisation import finite
 from didim.study import load_study
 from didim.study.compare import Comparison, Run, compare
@@ -51,15 +52,12 @@ def _method(run: Run) -> MethodAnswer:
             seconds=0.0,
             **empty,
         )
+    data = estimate_data(estimate)
+    names = ("status", "message", "names", "values", "residual", "residual_by_joint")
     return MethodAnswer(
         label=run.label,
-        status=estimate.status,
-        message=estimate.message,
-        names=list(estimate.names),
-        values=finite(estimate.values.tolist()),
         sigma=finite(estimate.corrected_sigma.tolist()),
-        residual=finite(estimate.residual),
-        residual_by_joint=finite(estimate.residual_by_joint.tolist()),
-        validation=validations(estimate),
+        validation=validations(data),
         seconds=run.seconds,
+        **{name: data[name] for name in names},
     )

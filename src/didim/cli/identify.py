@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from didim.errors import InputError
 from didim.output import free
 from didim.report.page import ENDINGS, write_report
 from didim.results.estimate import Estimate
+from didim.results.estimate_data import estimate_data
 from didim.results.judgement import judge
-from didim.results.serialisation import finite, plain_controller
+from didim.results.status import Status
 from didim.study import Study, load_study
 
 
@@ -27,8 +28,7 @@ def run(options: argparse.Namespace) -> int:
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
     page = _free(options.report, study, "report", ENDINGS, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
-        estimate = study.run(report)
-    estimate = replace(estimate, provenance={**estimate.provenance, "command": options.command})
+        estimate = study.run(report, origin={"command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
     files, refused = _write(estimate, result, robot, like, options.force)
     if page is not None:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"\nWritten: {', '.join(files)}")
     if refused:
         print(f"didim: error: {refused}", file=sys.stderr)
-    return 0 if estimate.status == "converged" and not refused else 1
+    return 0 if estimate.status is Status.CONVERGED and not refused else 1
 
 
 def _write(
@@ -83,54 +83,30 @@ def _free(
     return path
 
 
-def validations(estimate: Estimate) -> list[ValidationAnswer]:
-    """How well an estimate predicts other records."""
-    return [
-        ValidationAnswer(
-            experiment=each.experiment,
-            residual=finite(each.residual),
-            residual_by_joint=finite(each.residual_by_joint.tolist()),
-            rows=each.rows,
-            message=each.message,
-        )
-        for each in estimate.validation
-    ]
-
-
-def _controller(estimate: Estimate) -> dict[str, Any] | None:
-    """The loop as plain data; no limit is null."""
-    data = plain_controller(estimate.controller)
-    if data is not None and "saturation" in data:
-        data["saturation"] = [float(limit) for limit in data["saturation"]]
-    found: dict[str, Any] | None = finite(data)
-    return found
-
-
-def _judgement(estimate: Estimate) -> JudgementAnswer:
-    judged = judge(estimate)
-    uses = [UseAnswer(name=each.name, level=each.level, why=each.why) for each in judged.uses]
-    return JudgementAnswer(level=judged.level, sentence=judged.sentence, uses=uses)
+def validations(data: dict[str, Any]) -> list[ValidationAnswer]:
+    """How well an estimate, as plain data, predicts other records."""
+    names = ValidationAnswer.model_fields
+    return [ValidationAnswer(**{name: each[name] for name in names}) for each in data["validation"]]
 
 
 def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
     """An estimate as the JSON object of the command."""
-    return IdentifyAnswer(
-        robot=estimate.model.robot.name,
-        method=estimate.method,
-        status=estimate.status,
-        message=estimate.message,
-        names=list(estimate.names),
-        values=finite(estimate.values.tolist()),
-        sigma=finite(estimate.sigma.tolist()),
-        relative_sigma=finite(estimate.relative_sigma.tolist()),
-        interval=finite(estimate.interval().tolist()),
-        residual=finite(estimate.residual),
-        residual_by_joint=finite(estimate.residual_by_joint.tolist()),
-        validation=validations(estimate),
-        iterations=estimate.iterations,
-        controller=_controller(estimate),
-        gains=finite({name: list(pair) for name, pair in estimate.gains.items()}),
-        judgement=_judgement(estimate),
-        notes=list(estimate.notes),
-        files=files,
-    )
+    data, judged = estimate_data(estimate), judge(estimate)
+    uses = [UseAnswer(name=each.name, level=each.level, why=each.why) for each in judged.uses]
+    own: dict[str, Any] = {
+        "robot": estimate.model.robot.name,
+        "validation": validations(data),
+        "controller": _controller(data["controller"]),
+        "judgement": JudgementAnswer(level=judged.level, sentence=judged.sentence, uses=uses),
+        "files": files,
+    }
+    shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}
+    return IdentifyAnswer(**shared, **own)
+
+
+def _controller(data: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The loop as plain data; no limit is null."""
+    if data is None or "saturation" not in data:
+        return data
+    limits = [float(limit) for limit in data["saturation"]]
+    return {**data, "saturation": [None if math.isinf(limit) else limit for limit in limits]}

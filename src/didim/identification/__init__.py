@@ -1,9 +1,9 @@
-"""How we know it: one file per method."""
+"""How we know it: one iteration for all methods, and one short file per method."""
 
-from didim.identification.didim import DIDIM
 from didim.identification.identify import identify
-from didim.identification.idim import IDIM
-from didim.identification.output_error import OutputError
+from didim.identification.methods.didim import DIDIM
+from didim.identification.methods.idim import IDIM
+from didim.identification.methods.output_error import OutputError
 from didim.identification.system import LinearSystem
 
 __all__ = ["DIDIM", "IDIM", "LinearSystem", "OutputError", "identify"]

@@ -1,31 +1,69 @@
-"""`identify`: the one verb. A model, records and a method in; an `Estimate` out."""
+"""`identify`: a model, records and a method in; an `Estimate`, built once and complete, out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
+from didim.identification.statistics import Statistics
+from didim.identification.verdict import Verdict
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.judgement import WORSE, worsening
-from didim.results.prediction import Validation, tried
-from didim.results.provenance import hashed
+from didim.results.prediction import Predictor, Preprocessing, Validation
+from didim.results.provenance import hashed, provenance
 from didim.signals.experiment import Experiment
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], Any]
+
+ROUNDING = 1e-9
+"""Residual below which errors are those of the computer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is to be identified."""
+
+    model: BaseModel
+    experiments: tuple[Experiment, ...]
+    held_out: tuple[Experiment, ...] = ()
+    """Records that the fit does not see."""
+    progress: Progress | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """Provenance that the caller adds: the study, its files, the command."""
+    notes: tuple[str, ...] = ()
+    """Notes that the caller adds."""
+
+    def without_validation(self) -> Request:
+        """The same for a first stage."""
+        return replace(self, held_out=(), notes=())
+
+    def tell(self, fraction: float) -> None:
+        """Report progress."""
+        if self.progress is not None:
+            self.progress(fraction)
+
+    def between(self, start: float, end: float) -> Request:
+        """The same for one of several stages, whose progress goes from `start` to `end`."""
+        progress = self.progress
+        if progress is None:
+            return self
+        return replace(self, progress=lambda done: progress(start + (end - start) * done))
 
 
 class Method(Protocol):
     """What `identify` asks of a method."""
 
-    def run(
-        self,
-        model: BaseModel,
-        experiments: Sequence[Experiment],
-        progress: Callable[[float], Any] | None = None,
-    ) -> Estimate:
-        """Identify the base parameters of `model`."""
+    def run(self, request: Request) -> Estimate:
+        """Identify the base parameters of the request's model."""
         ...
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
@@ -38,7 +76,10 @@ def identify(
     experiment: Experiment | Sequence[Experiment],
     method: Method,
     validation: Experiment | Sequence[Experiment] | None = None,
-    progress: Callable[[float], Any] | None = None,
+    progress: Progress | None = None,
+    *,
+    origin: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
 ) -> Estimate:
     """Identify the base parameters of a robot.
 
@@ -49,11 +90,15 @@ def identify(
     experiment
         One record, or a list of records that are used together.
     method
-        `didim.IDIM(...)` or `didim.DIDIM(...)`.
+        `didim.IDIM(...)`, `didim.DIDIM(...)` or `didim.OutputError(...)`.
     validation
         Records that the fit does not see; the estimate keeps how well it predicts them.
     progress
-        Called with the share done, 0 to 1; may return False to stop.
+        Called with the fraction done, 0 to 1; may return False to stop.
+    origin
+        Further provenance, such as the study file.
+    notes
+        Further notes for the reader of the estimate.
     """
     if not isinstance(model, DynamicModel | BaseModel):
         raise InputError(
@@ -66,48 +111,94 @@ def identify(
         )
     if progress is not None and not callable(progress):
         raise InputError(
-            f"progress must be a function of the share done, found {shortened(progress)}."
+            f"progress must be a function of the fraction done, found {shortened(progress)}."
         )
-    records, others = (
-        _listed(experiment, "experiment"),
-        [] if validation is None else _listed(validation, "validation"),
-    )
+    records = _listed(experiment, "experiment")
+    others = () if validation is None else _listed(validation, "validation")
     base = model if isinstance(model, BaseModel) else model.base
     if others:
         method.ready(base, others)
-    estimate = replace(
-        method.run(base, records, progress), experiments=tuple(records), held_out=tuple(others)
+    return method.run(Request(base, records, others, progress, dict(origin or {}), tuple(notes)))
+
+
+def assemble(
+    request: Request,
+    method: str,
+    settings: object,
+    verdict: Verdict,
+    preprocessing: Preprocessing,
+    values: Array,
+    figures: Statistics | None = None,
+    residual: tuple[float, Array] | None = None,
+    names: tuple[str, ...] | None = None,
+    controller: Controller | None = None,
+    notes: Sequence[str] = (),
+    output: str = "torque",
+    **more: Any,
+) -> Estimate:
+    """The estimate with its statistics, predictions of the held-out records, notes and provenance.
+
+    Without `figures` nothing was identified, and `values` are those of the start.
+    """
+    model, held_out = request.model, request.held_out
+    names, b, n = names or model.parameter_names, values.size, model.robot.n
+    unknown = np.diag(np.full(b, np.inf))
+    total, by_joint = residual or (np.inf, np.full(n, np.inf))
+    known = dict(zip(names, values, strict=True))
+    parameters = np.array([known.get(name, 0.0) for name in model.parameter_names])
+    predictor = Predictor(model, parameters, controller, preprocessing)
+    tried = [predictor.try_on(each) for each in held_out]
+    found = tuple(validation for validation, _ in tried)
+    doubts = [note for each in found if (note := _doubt(model, each, total, output)) is not None]
+    coloured = () if figures is None or total <= ROUNDING else figures.coloured
+    origin = {**provenance(settings, request.experiments), **request.origin}
+    return Estimate(
+        model=model,
+        method=method,
+        names=names,
+        values=values,
+        covariance=unknown if figures is None else figures.covariance[:b, :b],
+        corrected_covariance=unknown if figures is None else figures.corrected[:b, :b],
+        residual=total,
+        residual_by_joint=by_joint,
+        status=verdict.status,
+        message=verdict.message,
+        preprocessing=preprocessing,
+        rows=0 if figures is None else figures.rows,
+        freedom=0 if figures is None else figures.freedom,
+        condition=np.inf if figures is None else figures.condition,
+        scaled_condition=np.inf if figures is None else figures.scaled_condition,
+        coloured=tuple(sorted({j % n for j in coloured})),
+        controller=controller,
+        notes=(*notes, *verdict.notes, *doubts, *request.notes),
+        output=output,
+        validation=found,
+        predictions=tuple(rows for _, rows in tried),
+        experiments=request.experiments,
+        held_out=held_out,
+        provenance={**origin, "held_out": hashed(held_out)} if held_out else origin,
+        **more,
     )
-    if not others:
-        return estimate
-    found = tuple(tried(estimate, each) for each in others)
-    notes = tuple(note for each in found if (note := _doubt(estimate, each)) is not None)
-    origin = {**estimate.provenance, "held_out": hashed(others)}
-    return replace(estimate, validation=found, notes=(*estimate.notes, *notes), provenance=origin)
 
 
-def _doubt(estimate: Estimate, found: Validation) -> str | None:
+def _doubt(model: BaseModel, found: Validation, fitted: float, output: str) -> str | None:
     """A note where another record is predicted much worse than the fit would promise."""
-    ratio = worsening(estimate, found)
+    ratio = worsening(found, fitted, output)
     if not ratio > WORSE:
         return None
     j = int(found.residual_by_joint.argmax())
     return (
         f"Record {found.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
-        f"{joint_label(estimate.model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, "
-        "temperature, columns or units "
-        "differ there, or the model does not hold beyond the fit."
+        f"{joint_label(model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, "
+        "temperature, columns or units differ there, or the model does not hold beyond the fit."
     )
 
 
-def _listed(value: Experiment | Sequence[Experiment], name: str) -> list[Experiment]:
-    records = (
-        [value]
-        if isinstance(value, Experiment)
-        else (list(value) if isinstance(value, list | tuple) else None)
-    )
-    if not records or not all(isinstance(each, Experiment) for each in records):
+def _listed(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:
+    records = (value,) if isinstance(value, Experiment) else value
+    is_list = isinstance(records, list | tuple) and len(records) > 0
+    if not is_list or not all(isinstance(each, Experiment) for each in records):
         raise InputError(
             f"{name} must be a didim.Experiment or a list of them, found {shortened(value)}."
         )
-    return records
+    return tuple(records)

@@ -1,5 +1,10 @@
 """Where an iteration starts: the regular initialisations (61)-(63), nominal values, an earlier
-estimate or a vector.
+estimate, a vector; and, for unknown gains, a scan of the loop's bandwidth.
+
+At each factor on the assumed bandwidth a few steps of DIDIM are taken inside the physically
+consistent set. The torque error that they leave rises steadily away from the true bandwidth: the
+scan goes downhill from the assumed one, by factors of two; away from loops that cannot be simulated
+at all, towards slower ones, and from those that move nothing, towards stiffer ones.
 """
 
 from __future__ import annotations
@@ -10,15 +15,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.control.simulated_loop import SimulatedLoop
+from didim.dynamics.barrier import Problem
+from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
+from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.records import Window
+from didim.identification.rules import Iterate, Step
+from didim.identification.search import Halving
+from didim.identification.solve import solve
+from didim.identification.stopping import Never
+from didim.identification.system import LinearSystem, compressed
 from didim.results.estimate import Estimate
+from didim.results.history import Iteration
+from didim.results.status import Failure
 from didim.validation import vector
 
 Array = NDArray[np.float64]
 
 NAMED = ("identity", "unit", "nominal")
+
+SCAN_RATIO = 2.0
+"""Between neighbouring factors on the bandwidth."""
+
+SCAN_REACH = 7
+"""Ratios that the scan goes from the assumed bandwidth, either way."""
+
+SCAN_STEPS = 3
+"""Of DIDIM at each factor."""
+
+SOFT_LOOP_RESIDUAL = 0.8
+"""Fraction of the torque that a far too soft loop leaves, whatever its bandwidth: only a stiffer
+one can do better.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +141,117 @@ def _rotors_alone(model: BaseModel) -> tuple[DynamicModel, Array]:
     joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
     rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
     return rotors, np.array([float(name.startswith("Ia")) for name in rotors.parameter_names])
+
+
+def scan_bandwidth(
+    problem: ClosedLoopProblem, consistent: Consistent, standard: Array
+) -> dict[float, float]:
+    """The torque error, rms over the joints, at each factor on the bandwidth of the problem's loop;
+    infinite where nothing can be simulated.
+    """
+    found: dict[int, float] = {}
+    visited = {0}
+
+    def error(k: int) -> float:
+        if k not in found:
+            loop = problem.loop.faster(SCAN_RATIO**k)
+            found[k] = error_with(problem, loop, consistent, standard)
+        return found[k]
+
+    best = 0
+    while abs(best) < SCAN_REACH:
+        near = best - 1 if not np.isfinite(error(best)) else min((best - 1, best + 1), key=error)
+        if SOFT_LOOP_RESIDUAL < error(best) < np.inf and error(near) > SOFT_LOOP_RESIDUAL:
+            near = best + 1
+        elif error(near) >= error(best) and np.isfinite(error(best)):
+            break
+        best = near
+        if best in visited:
+            break
+        visited.add(best)
+    return {SCAN_RATIO**k: value for k, value in sorted(found.items())}
+
+
+def error_with(
+    problem: ClosedLoopProblem,
+    loop: SimulatedLoop,
+    consistent: Consistent,
+    standard: Array,
+    steps: int = SCAN_STEPS,
+) -> float:
+    """The torque error, rms over the joints, after a few steps in another loop; infinite where not
+    even the start can be simulated.
+    """
+    other, rule = replace(problem, loop=loop), ConsistentRegressorRule(consistent)
+    x = Unknowns(problem.base.matrix @ standard, standard)
+    window = other.window(x, problem.records.first_window)
+    first = other.evaluate(x, window)
+    if isinstance(first, Failure):
+        return np.inf
+    start = rule.iterate(other, x, first, window)
+    return solve(other, rule, Halving(2), Never(), start, steps).iterate.evaluation.rms
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentRegressorRule:
+    """(48) inside the physically consistent set, for the scan of the bandwidth: cheap, without
+    sensitivities, accepted wherever the simulation finishes.
+    """
+
+    consistent: Consistent
+
+    def iterate(
+        self, problem: ClosedLoopProblem, x: Unknowns, evaluation: Evaluation, window: Window
+    ) -> Iterate:
+        """The iterate of a simulation."""
+        return Iterate(x, evaluation, window, problem.controller(x))
+
+    def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
+        """The minimum of (48) and the barrier."""
+        x, matrix, none = iterate.x, problem.base.matrix, np.zeros(0)
+        assert x.standard is not None
+        system = problem.regressor(iterate.evaluation, iterate.window)
+        R, target = compressed(system, _error_weights(system, x.base))
+        barrier = Problem(self.consistent, matrix, R, target, none, none)
+        standard, _ = barrier.solve(x.standard, none)
+        return Step(Unknowns(matrix @ standard, standard, x.loop))
+
+    def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
+        """The same for all steps."""
+        del problem, x
+        return window
+
+    def advance(
+        self,
+        problem: ClosedLoopProblem,
+        iterate: Iterate,
+        best: Iterate,
+        x: Unknowns,
+        window: Window,
+        fraction: float,
+    ) -> Iterate | Failure:
+        """Simulate with x."""
+        del iterate, best, fraction
+        found = problem.evaluate(x, window)
+        return found if isinstance(found, Failure) else self.iterate(problem, x, found, window)
+
+    def better(self, best: Iterate, iterate: Iterate) -> Iterate:
+        """The smaller error, rms over the joints."""
+        return iterate if iterate.evaluation.rms < best.evaluation.rms else best
+
+    def entry(self, problem: ClosedLoopProblem, iterate: Iterate) -> Iteration:
+        """Parameters and residual."""
+        del problem
+        found = iterate.evaluation
+        return Iteration(iterate.x.base, found.residual, found.by_joint, {}, iterate.fraction)
+
+
+def _error_weights(system: LinearSystem, base: Array) -> Array:
+    """(r,) 1 over the rms torque error of each row's joint."""
+    rho = system.residual(base)
+    count = np.maximum(np.bincount(system.joint, minlength=system.n), 1)
+    rms, size = (
+        np.sqrt(np.bincount(system.joint, x**2, system.n) / count) for x in (rho, system.y)
+    )
+    floor = np.maximum(1e-9 * size, 1e-150)
+    return np.asarray(1.0 / np.maximum(rms, floor))[system.joint]

@@ -1,5 +1,5 @@
-"""Least squares that sees its own rank: OLS by QR (15), WLS with one weight per joint (20), and a
-robust IRLS.
+"""Rank-revealing least squares: OLS by QR (15), WLS with one weight per joint (20), a robust IRLS,
+and the same with friction bounded by zero.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.optimize import lsq_linear
 
 from didim.errors import InputError, nearest
 from didim.identification.system import LinearSystem
@@ -18,16 +19,16 @@ Array = NDArray[np.float64]
 WEIGHTS = ("ols", "wls", "irls")
 
 RANK = 1e-8
-"""A column that the others reproduce to this share of its length counts as dependent."""
+"""A column that the others reproduce to this fraction of its length counts as dependent."""
 
-FEW = 10
+MIN_DEGREES_OF_FREEDOM = 10
 """Degrees of freedom that a joint needs to judge its own error."""
 
 _HUBER = 1.345
 """Beyond so many standard deviations a row loses weight: 95 % efficiency on Gaussian noise."""
 
 _NULL = 1e-6
-"""Share of a parameter in a direction that W does not see, beyond which it cannot be told apart."""
+"""Fraction of a parameter in the null space of W beyond which it is not identified."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Solution:
     """(b, b) pseudo-inverse of W' W with the rows multiplied by `weights`."""
     rank: int
     confounded: NDArray[np.bool_]
-    """(b,) parameters that W does not tell apart."""
+    """(b,) parameters that W does not identify."""
     robust: Array | None = None
     """(r,) by which outlying rows were further multiplied, between 0 and 1; None: none were."""
 
@@ -94,16 +95,15 @@ def _factor(W: Array) -> _Factors:
     scale = np.linalg.norm(W, axis=0)
     scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
     safe = np.where(scale > 0, scale, 1.0)
-    scaled = np.multiply(
-        W, np.where(scale > 0, 1.0 / safe, 0.0), out=np.empty(W.shape, order="F")
-    )  # LAPACK's order: no copy
+    fortran = np.empty(W.shape, order="F")  # LAPACK's order: no copy
+    scaled = np.multiply(W, np.where(scale > 0, 1.0 / safe, 0.0), out=fortran)
     Q, R = linalg.qr(scaled, mode="economic", overwrite_a=True, check_finite=False)
     u, s, vt = linalg.svd(R, check_finite=False)
     rank = int(np.sum(s > RANK * s[0])) if s.size and s[0] > 0 else 0
     return _Factors(Q, u[:, : s.size], s, vt, safe, rank)
 
 
-def solve(system: LinearSystem, weights: Array) -> Solution:
+def least_squares(system: LinearSystem, weights: Array) -> Solution:
     """chi = W+ Y (15) with rows multiplied by `weights` (r,).
 
     Implements (15).
@@ -130,12 +130,9 @@ def joint_deviations(system: LinearSystem) -> Array:
         W, y = system.W[rows], system.y[rows]
         f = _factor(W)
         rest = y - f.explained(y)
-        if y.size - f.rank < FEW:  # it would fit itself: ask the equations of all joints
-            common = (
-                system.residual(solve(system, np.ones(system.y.size)).values)
-                if common is None
-                else common
-            )
+        if y.size - f.rank < MIN_DEGREES_OF_FREEDOM:  # it would fit itself: use all joints
+            if common is None:
+                common = system.residual(least_squares(system, np.ones(system.y.size)).values)
             deviation[j] = np.linalg.norm(common[rows]) / np.sqrt(y.size)
         else:
             deviation[j] = np.linalg.norm(rest) / np.sqrt(y.size - f.rank)
@@ -147,31 +144,26 @@ def joint_weights(system: LinearSystem) -> Array:
     itself.
     """
     deviation = joint_deviations(system)
-    size = np.array(
-        [
-            np.linalg.norm(y := system.y[system.joint == j]) / np.sqrt(max(y.size, 1))
-            for j in range(system.n)
-        ]
-    )
+    torques = [system.y[system.joint == j] for j in range(system.n)]
+    size = np.array([np.linalg.norm(y) / np.sqrt(max(y.size, 1)) for y in torques])
     floor = 1e-9 * np.where(size > 0, size, max(size.max(), 1e-300))
     return np.asarray(1.0 / np.maximum(deviation, floor))[system.joint]
 
 
-def estimate(system: LinearSystem, weights: str) -> Solution:
+def fit(system: LinearSystem, weights: str) -> Solution:
     """Solve with the weights of the given name: "ols" (15), "wls" (20), or "irls", WLS that trusts
     outlying rows less.
     """
     check_weights(weights)
     if system.y.size <= len(system.names):
         raise InputError(
-            f"The record is too short: {system.y.size} equations are left for {len(system.names)} "
-            "parameters. Record longer, "
-            "decimate less, or cut less."
+            f"The record is too short: {system.y.size} equations remain for {len(system.names)} "
+            "parameters. Record longer, decimate less, or cut less."
         )
     if weights == "ols":
-        return solve(system, np.ones(system.y.size))
+        return least_squares(system, np.ones(system.y.size))
     base = joint_weights(system)
-    solution = solve(system, base)
+    solution = least_squares(system, base)
     return solution if weights == "wls" else _robust(system, base, solution)
 
 
@@ -193,7 +185,9 @@ def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
         for j in np.unique(system.joint):
             size[j] = np.median(np.abs(rho[system.joint == j])) / 0.6745
         far = np.abs(rho) / np.maximum(size[system.joint], 1e-12)
-        solution = solve(system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER))))
+        solution = least_squares(
+            system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER)))
+        )
         if np.all(
             np.abs(solution.values - before)
             <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)
@@ -202,3 +196,28 @@ def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
     return Solution(
         solution.values, base, first.inverse, first.rank, first.confounded, solution.weights / base
     )
+
+
+def with_positive_friction(
+    frictional: NDArray[np.bool_], system: LinearSystem, solution: Solution
+) -> tuple[Array, tuple[str, ...]]:
+    """The solution's values, or those of the same problem with friction, `frictional` (b,), bounded
+    by zero; and the names of the parameters at that bound.
+    """
+    if not np.any(solution.values[frictional] < 0):
+        return solution.values, ()
+    W = system.W * solution.row_weights[:, None]
+    scale = np.linalg.norm(W, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    Q, R = linalg.qr(W / scale, mode="economic", check_finite=False)
+    lower = np.where(frictional, 0.0, -np.inf)
+    z = Q.T @ (system.y * solution.row_weights)
+    if solution.rank < R.shape[1]:  # what W does not see stays where least squares left it
+        singular, right = linalg.svd(R, check_finite=False)[1:]
+        blind = singular[0] * right[solution.rank :]
+        R, z = np.vstack([R, blind]), np.concatenate([z, blind @ (scale * solution.values)])
+    found = lsq_linear(R, z, bounds=(lower, np.inf), method="bvls", lsq_solver="exact")
+    values = np.where(frictional, np.maximum(found.x, 0.0), found.x) / scale
+    held = frictional & (values <= 1e-12 * np.abs(solution.values).max())
+    names = tuple(name for name, is_held in zip(system.names, held, strict=True) if is_held)
+    return np.where(held, 0.0, values), names

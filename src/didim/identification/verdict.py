@@ -1,210 +1,205 @@
-"""Whether a DIDIM result may be believed: what a converged iteration can still hide."""
+"""Whether the end of an identification may be believed: one ordered list of checks for all methods.
+
+The first check that finds something decides the status; its remedy says what to do next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
-from didim.identification.closed_loop import ClosedLoop, Simulated
 from didim.identification.least_squares import Solution
+from didim.identification.problem import ClosedLoopProblem
+from didim.identification.rules import Iterate
+from didim.identification.statistics import BEYOND_NOISE, torque_noise
 from didim.identification.system import LinearSystem
-from didim.results.formatting import joint_label
+from didim.results.formatting import joint_label, listed
 from didim.results.judgement import NEGLIGIBLE, SUSPECT
+from didim.results.status import Status, StopReason
 from didim.signals.states import STILL
 
 Array = NDArray[np.float64]
 
-BEYOND_NOISE = 2.0
-"""How many times the noise a residual must be before the loop is looked at."""
+BANDWIDTH_FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
+"""That are tried where much of the torque is unexplained."""
 
-FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
-"""Of the bandwidth, that are tried where much is left."""
+CLEARLY_BETTER = 0.85
+"""Another loop is better if it leaves less than this fraction of the residual."""
 
-CLEARLY = 0.85
-"""Another bandwidth is better if it leaves less than this share of the residual."""
+OFF_TRAJECTORY = 0.05
+"""Fraction of a position by which a simulation that follows the reference may miss it."""
 
-ASTRAY = 0.05
-"""Share of a position by which a simulation that follows the reference may miss it."""
+MANY_SAMPLES = 2.0
+"""Samples of the loop beyond which an estimated delay is pointed out."""
 
-_ADVICE = (
-    "Check the assumed loop (bandwidth or gains, rate, velocity reference; estimate_gains=True "
-    "looks for the gains), the time "
-    "alignment of the reference and the drive gains"
+UNKNOWN_GAIN = 0.5
+"""Standard deviation of a gain's logarithm beyond which the record does not identify it."""
+
+EXCITE = "Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
+CHECK_LOOP = (
+    "Check the assumed loop (bandwidth or gains, rate, velocity reference), the time alignment of "
+    "the reference and the drive gains"
 )
-
-_OPEN = (
+ESTIMATE_GAINS = "; estimate_gains=True estimates the gains"
+START_ELSEWHERE = (
+    "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were "
+    "measured"
+)
+OPEN_LOOP = (
     "In open loop a robot runs away from small errors of its torque and of its initial state: use "
-    "a shorter record, or give "
-    "the controller."
+    "a shorter record, or give the controller."
+)
+FOLLOWING_GAINS = (
+    "Positions alone leave open a common factor on the parameters and on gains that follow them: "
+    "give the loop its own gains (kp, kv) or the inertia that it was tuned for, or use "
+    'output="torque" or "both".'
 )
 
 
-REMEDY = "Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
+@dataclass(frozen=True)
+class Verdict:
+    """Status, what happened and what to do, and doubts that do not change the status."""
+
+    status: Status
+    message: str
+    notes: tuple[str, ...] = ()
 
 
-def advice(closed: ClosedLoop) -> str:
-    """What to look at when nothing can be simulated."""
-    return _OPEN if closed.starts else f"{_ADVICE}, or start elsewhere (initial=)."
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known at the end of an identification."""
+
+    model: BaseModel
+    system: LinearSystem
+    solution: Solution
+    motions: list[Array]
+    """(N, n) of each record: the reference, or the motion that was differentiated."""
+    reason: StopReason
+    ending: str
+    """How the iteration ended, as a sentence."""
+    problem: ClosedLoopProblem | None = None
+    """None where nothing was simulated."""
+    iterate: Iterate | None = None
+    error_at: Callable[[float], float] = lambda _: np.inf
+    """The torque error, rms over the joints, of a loop with another bandwidth."""
+    error_with_other_reference: Callable[[], tuple[float, float] | None] = lambda: None
+    """The same law with or without velocity reference: that setting and its torque error."""
+
+    @property
+    def estimates_gains(self) -> bool:
+        """Whether gains are unknowns."""
+        return self.problem is not None and self.problem.loop.unknown_gains is not None
+
+    @property
+    def is_open_loop(self) -> bool:
+        """Whether the recorded torque drove the simulations."""
+        return self.problem is not None and not self.problem.records.is_closed
+
+    @property
+    def residual(self) -> Array:
+        """(n,) fraction of each joint's torque that is unexplained."""
+        assert self.iterate is not None
+        return self.iterate.evaluation.by_joint[: self.model.robot.n]
+
+    @cached_property
+    def noise(self) -> Array:
+        """(n,) fraction of each joint's torque that is noise; 0: unknown."""
+        assert self.problem is not None
+        assert self.iterate is not None
+        return torque_noise(self.problem.records, self.iterate.window, self.iterate.evaluation)
+
+    @cached_property
+    def worst_joint(self) -> int | None:
+        """The joint whose torque is least explained, beyond the noise; None: all are explained."""
+        if self.problem is None or self.problem.records.outputs[0] != "tau":
+            return None  # of positions, the encoder's error is not known here
+        residual, noise = self.residual, self.noise
+        j = int((residual / np.maximum(noise, 1e-12)).argmax())
+        return None if residual[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE) else j
+
+    @property
+    def excess(self) -> str:
+        """What is unexplained of that joint."""
+        j = self.worst_joint
+        assert j is not None
+        noise = f"noise is {100 * self.noise[j]:.2g} %" if self.noise[j] else "noise is not known"
+        label = joint_label(self.model, j)
+        return (
+            f"{100 * self.residual[j]:.3g} % of the torque of {label} is unexplained, where {noise}"
+        )
 
 
-def unexcited(
-    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
-) -> str | None:
-    """A message of what the record cannot tell, if anything."""
-    told = untold(model, system, solution, motions)
-    return lacking(told) if told else None
+def judge(evidence: Evidence) -> Verdict:
+    """Go down the list of checks."""
+    converged = evidence.reason.status is Status.CONVERGED
+    for check in CHECKS:
+        if (check.when_converged and not converged) or (found := check.finds(evidence)) is None:
+            continue
+        parts = (found, check.remedy(evidence), evidence.ending if check.tells_ending else "")
+        status = check.status or evidence.reason.status
+        return Verdict(status, " ".join(filter(None, parts)), _caveats(evidence))
+    doubts = []
+    if evidence.worst_joint is not None:
+        doubts.append(
+            f"More is unexplained than noise: {evidence.excess}. The model may lack an effect "
+            "(friction, offset), or the loop differs."
+        )
+    return Verdict(Status.CONVERGED, evidence.ending, (*doubts, *_caveats(evidence)))
 
 
-def untold(
-    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
-) -> list[str]:
-    """What the record cannot tell: joints that never move in `motions` (N, n), parameters not told
-    apart.
-    """
-    told = standing(model, motions)
-    empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
-    told += [
-        f"no equation of {joint_label(model, int(j))} is left (rest_velocity?)"
-        for j in np.unique(empty)
-    ]
-    hidden = [
-        name for name, is_hidden in zip(system.names, solution.confounded, strict=True) if is_hidden
-    ]
-    if hidden:
-        told.append(f"the motion does not tell apart {', '.join(hidden)}")
-    return told
-
-
-def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
-    """The joints that never move in any of the motions (N, n)."""
+def stationary_joints(model: BaseModel, motions: Iterable[Array]) -> list[str]:
+    """The joints that never move in any of the motions (N, n), as findings."""
     still = np.all([np.ptp(q, axis=0) < STILL for q in motions], axis=0)
     return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
 
 
-def lacking(told: list[str]) -> str:
-    """A message of what is lacking, and the remedy."""
-    text = "; ".join(told)
-    return f"{text[0].upper()}{text[1:]}. {REMEDY}"
+def unidentifiable(
+    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
+) -> list[str]:
+    """What the record cannot identify: joints that never move, parameters that are confounded."""
+    found = stationary_joints(model, motions)
+    empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
+    found += [
+        f"no equation of {joint_label(model, int(j))} remains (rest_velocity?)"
+        for j in np.unique(empty)
+    ]
+    pairs = zip(system.names, solution.confounded, strict=True)
+    hidden = [name for name, is_hidden in pairs if is_hidden]
+    if hidden:
+        found.append(f"the motion does not identify {', '.join(hidden)} separately")
+    return found
 
 
-def judged(
-    model: BaseModel,
-    closed: ClosedLoop,
-    simulated: Simulated,
-    system: LinearSystem,
-    solution: Solution,
-    status: str,
-    message: str,
-    trial: Callable[[float], float],
-) -> tuple[str, str, list[str]]:
-    """Status, message and doubts at the end of an iteration, after a look at excitation and
-    residual.
-
-    `trial(factor)` gives the residual, by joint and rms, that a loop of another bandwidth would
-    leave.
-    """
-    if (lacks := unexcited(model, system, solution, closed.references)) is not None:
-        return "unexcited", f"{lacks} {message}", []
-    if status != "converged":
-        asked = "on request" in message
-        elsewhere = (
-            "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where "
-            "positions were measured"
-        )
-        more = "" if asked else (f" {_OPEN}" if closed.starts else f" {_ADVICE}; {elsewhere}.")
-        return status, message + more, []
-    if closed.starts and simulated.residual > SUSPECT:
-        return "diverged", f"{100 * simulated.residual:.3g} % of the position is left. {_OPEN}", []
-    astray = _astray(model, closed, simulated)
-    if astray is not None:
-        return "diverged", f"The iteration settled, but {astray}. {_ADVICE}.", []
-    if closed.outputs[0] != "tau":  # positions: what encoders add is not known here
-        return status, message, []
-    share, noise = simulated.by_joint[: closed.records[0].n], noise_shares(closed, simulated)
-    j = int((share / np.maximum(noise, 1e-12)).argmax())
-    left = (
-        f"{100 * share[j]:.3g} % of the torque of {joint_label(model, j)} is left, where noise is "
-        f"{100 * noise[j]:.2g} %"
-    )
-    if share[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE):
-        return status, message, []
-    now = float(np.sqrt(np.mean(share**2)))
-    better = {factor: trial(factor) for factor in FACTORS}
-    best = min(better, key=lambda factor: better[factor])
-    if better[best] < CLEARLY * now:
-        return (
-            "diverged",
-            (
-                f"The iteration settled, but {left}, and a loop of {best:.2g} times the assumed "
-                "bandwidth leaves less "
-                f"({100 * better[best]:.3g} % instead of {100 * now:.3g} %, rms over the joints): "
-                "the assumed loop is not "
-                f"the robot's. {_ADVICE}."
-            ),
-            [],
-        )
-    if share[j] > SUSPECT:
-        return (
-            "diverged",
-            f"The iteration settled, but the simulated loop does not reproduce the record: {left}. "
-            f"{_ADVICE}.",
-            [],
-        )
-    return (
-        status,
-        message,
-        [
-            f"More is unexplained than noise: {left}. The model may lack an effect (friction, "
-            "offset), or the loop differs."
-        ],
-    )
-
-
-def _astray(model: BaseModel, closed: ClosedLoop, simulated: Simulated) -> str | None:
-    """Positions that the simulation does not follow, where they are compared."""
-    n = closed.records[0].n
-    for k, name in enumerate(closed.outputs):
-        share = simulated.by_joint[k * n : (k + 1) * n]
-        if name == "q" and not closed.starts and share.max() > ASTRAY:
-            label = joint_label(model, int(share.argmax()))
-            return (
-                f"the simulated position of {label} is {100 * share.max():.3g} % off: check its "
-                "unit, sign and column"
-            )
-    return None
+def excitation_message(findings: list[str]) -> str:
+    """The findings as a sentence."""
+    text = "; ".join(findings)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> list[str]:
-    """Notes on a least squares solution that no machine could have, or that explains little of the
-    torque.
-    """
+    """Notes on a least squares solution that is not physical, or that explains little."""
     notes, known = [], dict(zip(system.names, solution.values, strict=True))
-    beta = np.array([known.get(name, 0.0) for name in model.parameter_names])
-    J = largest_inertias(model, beta)
+    base = np.array([known.get(name, 0.0) for name in model.parameter_names])
+    J = largest_inertias(model, base)
     if np.any(J <= 0):
         notes.append(
-            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no machine has "
-            "these parameters. "
-            "Check sign and units of its torque and position."
+            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no robot has "
+            "these parameters. Check sign and units of its torque and position."
         )
     rho = system.residual(solution.values)
-    sigma = np.sqrt(
-        np.diag(solution.inverse)
-        * float(np.sum((solution.weights * rho) ** 2))
-        / max(rho.size - solution.rank, 1)
-    )
-    columns = dict(zip(model.parameter_names, model.frictional, strict=True))
-    bad = [
-        name
-        for name, value, s in zip(system.names, solution.values, sigma, strict=True)
-        if columns[name] and value < -3 * s
-    ]
+    variance = float(np.sum((solution.weights * rho) ** 2)) / max(rho.size - solution.rank, 1)
+    sigma = np.sqrt(np.diag(solution.inverse) * variance)
+    frictional = dict(zip(model.parameter_names, model.frictional, strict=True))
+    triples = zip(system.names, solution.values, sigma, strict=True)
+    bad = [name for name, value, s in triples if frictional[name] and value < -3 * s]
     if bad:
-        turned = len(bad) == sum(columns[name] for name in system.names)
+        turned = len(bad) == sum(frictional[name] for name in system.names)
         hint = (
             "Is the sign of the torque right?"
             if turned
@@ -212,38 +207,170 @@ def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> l
         )
         notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
     n = model.robot.n
-    left, size = (np.sqrt(np.bincount(system.joint % n, x**2, n)) for x in (rho, system.y))
-    poor = [j for j in range(n) if left[j] > SUSPECT * size[j] > 0]
+    error, size = (np.sqrt(np.bincount(system.joint % n, x**2, n)) for x in (rho, system.y))
+    poor = [j for j in range(n) if error[j] > SUSPECT * size[j] > 0]
     if poor:
-        told = ", ".join(
-            f"{100 * left[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor
-        )
+        joints = [f"{100 * error[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor]
         hint = "check units, signs, columns and filters before using this"
-        notes.insert(0, f"Much of the torque is left unexplained, {told}: {hint}.")
+        notes.insert(0, f"Much of the torque is unexplained, {', '.join(joints)}: {hint}.")
     return notes
 
 
-def noise_shares(closed: ClosedLoop, simulated: Simulated) -> Array:
-    """(n,) share of each joint's decimated torque that white noise would be, from second
-    differences of the raw torque.
+def loop_advice(evidence: Evidence) -> str:
+    """What to look at where the simulated loop does not fit the record."""
+    return f"{CHECK_LOOP}{'' if evidence.estimates_gains else ESTIMATE_GAINS}."
 
-    An upper bound where the torque itself changes fast from sample to sample.
+
+def _excitation(evidence: Evidence) -> str | None:
+    model, system = evidence.model, evidence.system
+    found = unidentifiable(model, system, evidence.solution, evidence.motions)
+    return excitation_message(found) if found else None
+
+
+def _excitation_remedy(evidence: Evidence) -> str:
+    problem, iterate = evidence.problem, evidence.iterate
+    if problem is None or iterate is None or evidence.estimates_gains:
+        return EXCITE
+    loop, alone = iterate.controller, problem.records.outputs == ("q",)
+    return f"{FOLLOWING_GAINS} {EXCITE}" if alone and loop is not None and loop.by_poles else EXCITE
+
+
+def _unfinished(evidence: Evidence) -> str | None:
+    return None if evidence.reason.status is Status.CONVERGED else evidence.ending
+
+
+def _unfinished_remedy(evidence: Evidence) -> str:
+    if evidence.reason is StopReason.REQUEST:
+        return ""
+    if evidence.is_open_loop:
+        return OPEN_LOOP
+    return f"{loop_advice(evidence).rstrip('.')}; {START_ELSEWHERE}."
+
+
+def _open_loop_error(evidence: Evidence) -> str | None:
+    if not evidence.is_open_loop or evidence.iterate is None:
+        return None
+    residual = evidence.iterate.evaluation.residual
+    return f"{100 * residual:.3g} % of the position is unexplained." if residual > SUSPECT else None
+
+
+def _off_trajectory(evidence: Evidence) -> str | None:
+    problem, iterate, n = evidence.problem, evidence.iterate, evidence.model.robot.n
+    if problem is None or iterate is None or evidence.is_open_loop:
+        return None
+    for k, name in enumerate(problem.records.outputs):
+        error = iterate.evaluation.by_joint[k * n : (k + 1) * n]
+        if name == "q" and error.max() > OFF_TRAJECTORY:
+            label = joint_label(evidence.model, int(error.argmax()))
+            return (
+                f"The iteration settled, but the simulated position of {label} is "
+                f"{100 * error.max():.3g} % off: check its unit, sign and column."
+            )
+    return None
+
+
+def _other_bandwidth(evidence: Evidence) -> str | None:
+    """No threshold on the residual separates a wrong bandwidth from an imperfect model; a loop of
+    another bandwidth that explains the record better does.
     """
-    variance, count = np.zeros(closed.records[0].n), 0
-    for record, (start, stop) in zip(closed.records, closed.windows, strict=True):
-        bend = np.diff(np.asarray(record.tau)[start:stop], 2, axis=0)
-        quantum = np.array(
-            [
-                np.min(step[step > 0], initial=np.inf)
-                for step in np.abs(np.diff(np.asarray(record.tau), axis=0)).T
-            ]
+    if evidence.worst_joint is None:
+        return None
+    now = float(np.sqrt(np.mean(evidence.residual**2)))
+    errors = {factor: evidence.error_at(factor) for factor in BANDWIDTH_FACTORS}
+    best = min(errors, key=lambda factor: errors[factor])
+    if not errors[best] < CLEARLY_BETTER * now:
+        return None
+    return (
+        f"The iteration settled, but {evidence.excess}. A loop {best:g} times as fast explains the "
+        f"record better (unexplained {100 * errors[best]:.3g} % instead of {100 * now:.3g} %, rms "
+        "over the joints): the assumed loop is not the robot's."
+    )
+
+
+def _unexplained(evidence: Evidence) -> str | None:
+    j = evidence.worst_joint
+    if j is None or not evidence.residual[j] > SUSPECT:
+        return None
+    return (
+        "The iteration settled, but the simulated loop does not reproduce the record: "
+        f"{evidence.excess}."
+    )
+
+
+def _unknown_gains(evidence: Evidence) -> str | None:
+    if evidence.problem is None:
+        return None
+    names, b = evidence.problem.loop.gain_names, evidence.model.matrix.shape[0]
+    sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
+    unknown = [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
+    return f"The record does not identify the gains {listed(unknown)}." if unknown else None
+
+
+def _other_reference(evidence: Evidence) -> str | None:
+    """Gains of a law with a velocity reference imitate those of one without as well as they can;
+    only the residual separates them.
+    """
+    doubted = evidence.worst_joint is not None or _caveats(evidence)
+    if not evidence.estimates_gains or not doubted or evidence.iterate is None:
+        return None
+    now, found = evidence.iterate.evaluation.rms, evidence.error_with_other_reference()
+    if found is None or not found[1] < CLEARLY_BETTER * now:
+        return None
+    return (
+        f"The iteration settled, but the same law with velocity_reference = {found[0]:g} leaves "
+        f"less unexplained ({100 * found[1]:.3g} % instead of {100 * now:.3g} %, rms over the "
+        "joints): it is the more likely law."
+    )
+
+
+def _caveats(evidence: Evidence) -> tuple[str, ...]:
+    """What the numbers do not include, or need to be checked for."""
+    problem, iterate = evidence.problem, evidence.iterate
+    if problem is None or iterate is None:
+        return ()
+    if evidence.is_open_loop:
+        return (
+            "In open loop the recorded torque drives the simulation: its noise and offset are not "
+            "in sigma.",
         )
-        coarse = np.where(np.isfinite(quantum), quantum, 0.0) ** 2 / 12.0
-        variance += bend.shape[0] * (
-            np.maximum((np.median(np.abs(bend), axis=0) / 0.6745) ** 2 / 6.0, coarse)
-        )
-        count += bend.shape[0]
-    rows = sum(closed.selection.decimator.kept(stop - start).size for start, stop in closed.windows)
-    rms = simulated.sizes[: variance.size] / np.sqrt(max(rows, 1))
-    passed = closed.selection.decimator.noise_gain
-    return np.asarray(np.sqrt(passed * variance / max(count, 1)) / np.where(rms > 0, rms, 1.0))
+    delay, loop = problem.loop.delay(iterate.x.loop), iterate.controller
+    if loop is None or not abs(delay) > MANY_SAMPLES / (loop.rate or 1e3):
+        return ()
+    return (
+        f"A delay of {1e3 * delay:.3g} ms was needed, more than {MANY_SAMPLES:g} samples of the "
+        "loop: check the law's own delay and the time alignment of the reference. Gains suffer "
+        "where one stands for the other.",
+    )
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a converged iteration can hide."""
+
+    status: Status | None
+    """Of the estimate where it is found; None: that of the iteration itself."""
+    finds: Callable[[Evidence], str | None]
+    """A sentence, or None."""
+    remedy: Callable[[Evidence], str]
+    """What to do."""
+    when_converged: bool = True
+    """Whether it is looked for only where the iteration converged."""
+    tells_ending: bool = False
+    """Whether the message goes on with how the iteration ended."""
+
+
+CHECKS = (
+    Check(Status.UNEXCITED, _excitation, _excitation_remedy, False, True),
+    Check(None, _unfinished, _unfinished_remedy, False),
+    Check(Status.DIVERGED, _open_loop_error, lambda _: OPEN_LOOP),
+    Check(Status.DIVERGED, _off_trajectory, loop_advice),
+    Check(Status.DIVERGED, _other_bandwidth, loop_advice),
+    Check(Status.DIVERGED, _unexplained, loop_advice),
+    Check(
+        Status.UNEXCITED,
+        _unknown_gains,
+        lambda _: "Give them, or excite the loop more (faster motion, larger tracking error).",
+        tells_ending=True,
+    ),
+    Check(Status.DIVERGED, _other_reference, lambda _: "", tells_ending=True),
+)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from didim.control.laws import PD
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import DynamicModel
-from didim.identification.didim import DIDIM
 from didim.identification.identify import identify
-from didim.identification.idim import IDIM
+from didim.identification.methods.didim import DIDIM
+from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.robot.load import load_robot
 from didim.signals.experiment import Experiment

@@ -44,12 +44,14 @@ def torque_curves(
     `torque` (N, n) is the prediction, where it was computed before.
     """
     t, found = np.asarray(experiment.t), estimate.predict(experiment) if torque is None else torque
-    edge = min(estimate.recipe.edge(t), t.size // 4)
-    shown = slice(int(np.searchsorted(t, t[edge] + estimate.recipe.transient)), t.size - edge)
+    edge = min(estimate.preprocessing.edge(t), t.size // 4)
+    shown = slice(
+        int(np.searchsorted(t, t[edge] + estimate.preprocessing.transient)), t.size - edge
+    )
     if t[shown].size < 2:
         raise InputError(
             f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, and "
-            f"{estimate.recipe.transient:.3g} s of "
+            f"{estimate.preprocessing.transient:.3g} s of "
             "them are the transient of the simulated loop."
         )
     return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])

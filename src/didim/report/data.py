@@ -14,7 +14,7 @@ from didim.errors import InfeasibleError, InputError, shortened
 from didim.report.curves import Torques, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.judgement import Judgement, judge
-from didim.results.prediction import ComparedRows, compared_rows, tried
+from didim.results.prediction import ComparedRows
 from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 
@@ -41,6 +41,8 @@ class Subject:
     estimate: Estimate
     experiments: tuple[Experiment, ...]
     held_out: tuple[Experiment, ...]
+    predictions: tuple[ComparedRows | None, ...] = ()
+    """What validation predicted of the held-out records; empty: not yet."""
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -55,7 +57,9 @@ class Subject:
     @cached_property
     def tried(self) -> tuple[Shown, ...]:
         """The held-out records."""
-        return tuple(_shown(self.estimate, each) for each in self.held_out)
+        known = self.predictions or (None,) * len(self.held_out)
+        pairs = zip(self.held_out, known, strict=True)
+        return tuple(_shown(self.estimate, each, rows) for each, rows in pairs)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -83,10 +87,14 @@ def subject_of(
     fitted = estimate.experiments if experiments is None else _listed(experiments, "experiments")
     if held_out is not None:
         others = _listed(held_out, "validation")
+        tried = [estimate.predictor.try_on(each) for each in others]
         estimate = replace(
-            estimate, held_out=others, validation=tuple(tried(estimate, each) for each in others)
+            estimate,
+            held_out=others,
+            validation=tuple(validation for validation, _ in tried),
+            predictions=tuple(rows for _, rows in tried),
         )
-    return Subject(estimate, fitted, estimate.held_out)
+    return Subject(estimate, fitted, estimate.held_out, estimate.predictions)
 
 
 def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
@@ -100,12 +108,14 @@ def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experi
     return tuple(found)
 
 
-def _shown(estimate: Estimate, experiment: Experiment) -> Shown:
-    """The record with its prediction; that there is none is a result too."""
+def _shown(estimate: Estimate, experiment: Experiment, known: ComparedRows | None = None) -> Shown:
+    """The record with its prediction, where it is not `known` already; that there is none is a
+    result too.
+    """
     if not np.all(np.isfinite(estimate.parameters)):
         return Shown(experiment, None, None, "the estimate has no finite values")
     try:
-        rows = compared_rows(estimate, experiment)
+        rows = known or estimate.predictor.compare(experiment)
         return Shown(experiment, rows, torque_curves(estimate, experiment, rows.torque))
     except (
         InputError,

@@ -23,7 +23,7 @@ from didim.report.curves import (
 from didim.results.estimate import Estimate
 from didim.results.formatting import torque_unit, torque_word
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows, check_joints, compared_rows
+from didim.results.prediction import ComparedRows, check_joints
 from didim.signals.experiment import Experiment
 from didim.validation import whole
 
@@ -163,7 +163,7 @@ def _joint(estimate: Estimate, joint: int) -> int:
 
 def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) -> list[ComparedRows]:
     chosen = [experiments] if isinstance(experiments, Experiment) else list(experiments)
-    return [compared_rows(estimate, each) for each in chosen]
+    return [estimate.predictor.compare(each) for each in chosen]
 
 
 def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:

@@ -16,7 +16,8 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.history import Iteration
-from didim.results.prediction import Recipe, Validation, predicted_torque, validated
+from didim.results.prediction import ComparedRows, Predictor, Preprocessing, Validation
+from didim.results.status import Status
 from didim.robot.robot import Robot
 from didim.signals.experiment import Experiment
 from didim.validation import real
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     import pandas
 
 Array = NDArray[np.float64]
-
-STATUSES = ("converged", "stopped", "diverged", "unexcited")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +49,14 @@ class Estimate:
     """||Y - W chi|| / ||Y||, unweighted, on the rows used; for DIDIM on chi's own simulation."""
     residual_by_joint: Array
     """(n,)."""
-    status: str
-    """"converged", "stopped" (iterations), "diverged" or "unexcited" (something cannot be told
-    apart).
+    status: Status
+    """CONVERGED, STOPPED (iterations), DIVERGED or UNEXCITED (something is not identified); equal
+    to its word.
     """
     message: str
     """What happened and, if it went wrong, what to try."""
-    recipe: Recipe
+    preprocessing: Preprocessing
+    """How records were filtered, decimated and cut."""
     rows: int = 0
     """Equations used, r."""
     freedom: int = 0
@@ -65,6 +65,8 @@ class Estimate:
     """Of W."""
     scaled_condition: float = np.inf
     """Of W with columns of equal length."""
+    coloured: tuple[int, ...] = ()
+    """Joints whose residuals last longer than noise filtered by the decimation would."""
     iterations: int = 0
     history: tuple[Iteration, ...] = ()
     controller: Controller | None = None
@@ -90,6 +92,8 @@ class Estimate:
     """The records that it was fitted to, for reports and pictures; not saved."""
     held_out: tuple[Experiment, ...] = ()
     """Those that it was tried on; not saved."""
+    predictions: tuple[ComparedRows | None, ...] = ()
+    """What it predicts of these, None where it cannot; not saved."""
 
     def __repr__(self) -> str:
         return (
@@ -103,6 +107,11 @@ class Estimate:
         """All base parameters of the model, zero where one was eliminated."""
         known = dict(zip(self.names, self.values, strict=True))
         return np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+
+    @property
+    def predictor(self) -> Predictor:
+        """The identified model, with what it needs to predict records."""
+        return Predictor(self.model, self.parameters, self.controller, self.preprocessing)
 
     @property
     def sigma(self) -> Array:
@@ -121,8 +130,8 @@ class Estimate:
         Implements (19).
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = 100.0 * self.sigma / np.abs(self.values)
-        return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, share))
+            percent = 100.0 * self.sigma / np.abs(self.values)
+        return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, percent))
 
     def interval(self, level: float = 0.95) -> Array:
         """(b, 2) bounds that hold the true value with this confidence, from the corrected
@@ -138,13 +147,13 @@ class Estimate:
         """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop
         after DIDIM.
         """
-        return predicted_torque(self, experiment)
+        return self.predictor.torque(experiment)
 
     def validate(self, experiment: Experiment) -> Validation:
         """How well this model predicts a record: filtered and decimated as those that it was fitted
         to.
         """
-        return validated(self, experiment)
+        return self.predictor.validate(experiment)
 
     def summary(self) -> str:
         """The table of the paper (Table 1) as text, with notes."""

@@ -4,6 +4,8 @@ same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from didim.dynamics.model import BaseModel
@@ -29,6 +31,12 @@ def percent(value: float) -> str:
 def share(value: float) -> str:
     """A fraction as a percentage of three digits."""
     return f"{100 * value:.3g} %" if np.isfinite(value) else "not known"
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names, separated by commas; of many only the first ones."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def torque_word(model: TorqueModel, j: int) -> str:

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.results.status import Guard
+
 Array = NDArray[np.float64]
+
+DIDIM, EXACT = "DIDIM", "exact"
+"""Stages of an iteration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +40,22 @@ class Iteration:
     """(n,)."""
     gains: dict[str, Array]
     """Gains of the simulated loop: kp, kv, ki, kiv, each (n,)."""
-    share: float = 1.0
+    fraction: float = 1.0
     """Of the full step that was taken."""
-    guards: tuple[str, ...] = ()
-    """What kept the step within bounds, in plain words."""
+    guards: tuple[Guard, ...] = ()
+    """What changed the step to keep it feasible."""
     to_reference: Distance | None = None
     """Of the simulated motion to the reference (Fig. 11)."""
     to_measured: Distance | None = None
     """To the measured motion, where there is one."""
     seconds: float = 0.0
-    stage: str = "DIDIM"
+    stage: str = DIDIM
     """Which part of the method took the step: "DIDIM" or "exact"."""
-    contraction: float | None = None
-    """Spectral radius of I - W+ J here: by how much a step of DIDIM shrinks an error. None: not
-    looked at.
+    convergence_rate: float | None = None
+    """Spectral radius of I - W+ J here: the factor by which a step of DIDIM multiplies an error.
+    None: not computed.
     """
-    drag: float | None = None
+    friction_ratio: float | None = None
     """Largest Fv / (kv g) of a joint: friction against loop gain."""
 
 
@@ -63,8 +68,8 @@ def steps_by_stage(history: Sequence[Iteration]) -> dict[str, int]:
 def steps_told(history: Sequence[Iteration]) -> str:
     """The steps in words: "3 iterations", or "4 DIDIM and 2 exact steps"."""
     steps = steps_by_stage(history)
-    if list(steps) == ["DIDIM"]:
-        return f"{steps['DIDIM']} iteration{'s'[: steps['DIDIM'] != 1]}"
+    if list(steps) == [DIDIM]:
+        return f"{steps[DIDIM]} iteration{'s'[: steps[DIDIM] != 1]}"
     last = list(steps.values())[-1]
     return (
         f"{' and '.join(f'{count} {name}' for name, count in steps.items())} step{'s'[: last != 1]}"
@@ -76,8 +81,8 @@ def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, A
 
     Implements (40).
     """
-    shares = []
+    ratios = []
     for one, two in zip(simulated, other, strict=True):
         size = np.linalg.norm(two, axis=0)
-        shares.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
-    return Distance(*shares)
+        ratios.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
+    return Distance(*ratios)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from didim.control.tuning import joint_ranges, largest_inertias
-from didim.results.formatting import joint_label, share
+from didim.results.formatting import joint_label, listed, share
+from didim.results.status import Status
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
@@ -44,9 +45,6 @@ _POSES = 512
 """Poses in which the inertia matrix is tried."""
 
 _INDEFINITE = "the inertia matrix is not positive definite in {} of {} poses of the joint range"
-
-_NAMED = 8
-"""Parameters that a sentence lists at most."""
 
 STRANGE = 100.0
 """Times the described inertia beyond which units are doubted."""
@@ -133,8 +131,8 @@ def judge(estimate: Estimate) -> Judgement:
 
 
 def _recorded(estimate: Estimate) -> tuple[str, str]:
-    if estimate.status != "converged":
-        return "no", f"the status is {estimate.status!r}"
+    if estimate.status is not Status.CONVERGED:
+        return "no", f"the status is {estimate.status}"
     if not np.all(np.isfinite(estimate.parameters)) or not np.isfinite(estimate.residual):
         return "no", "there are no finite values"
     J = largest_inertias(estimate.model, estimate.parameters)
@@ -200,13 +198,9 @@ def _other(estimate: Estimate) -> tuple[str, str]:
     if not estimate.validation:
         return "care", "not tried: no record was held out of the fit"
     seen = {each.get("sha256") for each in estimate.provenance.get("data", [])}
-    hashes = [each.get("sha256") for each in estimate.provenance.get("held_out", [])]
-    known = len(hashes) == len(estimate.validation)
-    fresh = [
-        each for k, each in enumerate(estimate.validation) if not (known and hashes[k] in seen)
-    ]
+    fresh = [each for each in estimate.validation if not each.record or each.record not in seen]
     if not fresh:
-        return "care", "not tried: the only held-out record is the one that was fitted to"
+        return "care", "not tried: the only held-out record is one that was fitted to"
     found = [_tried(estimate, each) for each in fresh]
     return max(found, key=lambda each: _RANK[each[0]])
 
@@ -215,27 +209,24 @@ def _tried(estimate: Estimate, tried: Validation) -> tuple[str, str]:
     """Judge one held-out record."""
     if tried.message:
         return "no", f"record {tried.experiment!r} cannot be predicted"
-    left = (
-        f"after filtering, {{}} is left of the torque of a record that the fit did not see "
+    unexplained = (
+        "after filtering, {} of the torque is unexplained in a record that the fit did not see "
         f"({tried.experiment or 'unnamed'})"
     )
-    level, why = _explained(estimate, tried.residual, tried.residual_by_joint, left)
-    if (
-        level == "yes"
-        and (ratio := worsening(estimate, tried)) > WORSE
-        and tried.residual > GOOD / WORSE
-    ):
+    level, why = _explained(estimate, tried.residual, tried.residual_by_joint, unexplained)
+    ratio = worsening(tried, estimate.residual, estimate.output)
+    if level == "yes" and ratio > WORSE and tried.residual > GOOD / WORSE:
         return "care", f"{why}: {ratio:.2g} times the fit"
     return level, why
 
 
-def worsening(estimate: Estimate, tried: Validation) -> float:
-    """How many times worse than the fit another record is predicted; 1 where the fit says nothing
-    of torques.
+def worsening(tried: Validation, fitted: float, output: str) -> float:
+    """How many times worse than the fit, whose residual is `fitted`, a record is predicted; 1 where
+    the fit says nothing about torques.
     """
-    if estimate.output == "position" or tried.message:
+    if output == "position" or tried.message:
         return 1.0
-    return tried.residual / max(estimate.residual, NEGLIGIBLE)
+    return tried.residual / max(fitted, NEGLIGIBLE)
 
 
 def _infeasible_poses(estimate: Estimate) -> int:
@@ -254,7 +245,7 @@ def _simulation(estimate: Estimate) -> tuple[str, str]:
         return "no", _INDEFINITE.format(bad, _POSES)
     negative = negative_friction(estimate)
     if negative:
-        return "care", f"negative friction would drive the joints: {_listed(negative)}"
+        return "care", f"negative friction would drive the joints: {listed(negative)}"
     return (
         "yes",
         "inertia matrix positive definite over the joint range, no friction clearly negative",
@@ -300,7 +291,7 @@ def assumed_loop(estimate: Estimate) -> bool:
     study = estimate.provenance.get("study")
     table = study.get("controller") if isinstance(study, dict) else None
     return (
-        estimate.recipe.states == "simulated"
+        estimate.preprocessing.states == "simulated"
         and isinstance(table, dict)
         and bool(table.get("assumed"))
     )
@@ -310,7 +301,7 @@ def _values(estimate: Estimate) -> tuple[str, str]:
     weak, count = weak_parameters(estimate), len(estimate.names)
     if weak and len(weak) == count:
         return "no", "no parameter is significant"
-    doubts = [f"{len(weak)} of {count} not significant: {_listed(weak)}"] if weak else []
+    doubts = [f"{len(weak)} of {count} not significant: {listed(weak)}"] if weak else []
     if estimate.scaled_condition > ILL_CONDITIONED:
         doubts.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly told apart"
@@ -325,8 +316,3 @@ def _values(estimate: Estimate) -> tuple[str, str]:
     if doubts:
         return "care", "; ".join(doubts)
     return "yes", f"all {count} are significant (relative sigma below {INSIGNIFICANT:.0f} %)"
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(names[:_NAMED])}{more}"

@@ -1,17 +1,20 @@
-"""What an identified model says of another record: the torque, and how much of it is left."""
+"""What an identified model predicts of another record: the torque, and how much of it is
+unexplained.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
+from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.results.formatting import joint_label
+from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
@@ -19,9 +22,6 @@ from didim.signals.rows import Selection
 from didim.signals.states import States, measured_states, reference_states
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
-
-if TYPE_CHECKING:
-    from didim.results.estimate import Estimate
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ SILENT = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class Preprocessing:
     """How a method turned records into rows, so that others can be treated alike."""
 
     states: str
@@ -70,6 +70,8 @@ class Validation:
     rows: int
     message: str = ""
     """Why it could not be predicted; empty where it could."""
+    record: str = ""
+    """Hash of the record, to see whether the fit knew it; empty: not known."""
 
     def __str__(self) -> str:
         if self.message:
@@ -79,48 +81,6 @@ class Validation:
             f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint "
             f"{joints} %), {self.rows} rows"
         )
-
-
-def predicted_torque(estimate: Estimate, experiment: Experiment) -> Array:
-    """tau (N, n) that the estimate predicts at the experiment's times."""
-    check_joints(estimate.model, experiment)
-    t = np.asarray(experiment.t)
-    if estimate.recipe.states == "simulated" or is_regular(t):
-        return _predict(estimate, experiment)[0]
-    even = regular(experiment, estimate.recipe.interpolation)
-    return _at(t, np.asarray(even.t), _predict(estimate, even)[0])
-
-
-def validated(estimate: Estimate, experiment: Experiment) -> Validation:
-    """The residual of the estimate on another record, which is filtered and decimated as those of
-    the fit.
-
-    Edges that differentiating spoils are cut, also where the fit was told to keep its own.
-    """
-    rows = compared_rows(estimate, experiment)
-    if not rows.used.any():
-        nothing = np.full(rows.y.shape[1], np.inf)
-        return Validation(
-            experiment.name,
-            np.inf,
-            nothing,
-            0,
-            "No row is left: every joint is slower than rest_velocity.",
-        )
-    total, by_joint = relative_norms(
-        np.where(rows.used, rows.y - rows.found, 0.0), np.where(rows.used, rows.y, 0.0)
-    )
-    return Validation(experiment.name, total, by_joint, int(rows.used.sum()))
-
-
-def tried(estimate: Estimate, experiment: Experiment) -> Validation:
-    """`validated`; that a record cannot be predicted is a result too, and does not undo the
-    estimate.
-    """
-    try:
-        return validated(estimate, experiment)
-    except InfeasibleError as problem:
-        return Validation(experiment.name, np.inf, np.full(experiment.n, np.inf), 0, str(problem))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,18 +99,85 @@ class ComparedRows:
     """(N, n) predicted, before filtering, on the times of the record."""
 
 
-def compared_rows(estimate: Estimate, experiment: Experiment) -> ComparedRows:
-    """The rows of a record beside what the estimate predicts of them."""
-    check_joints(estimate.model, experiment)
-    refuse_silent(estimate.model, experiment)
-    even = regular(experiment, estimate.recipe.interpolation)
-    recipe, t, tau = estimate.recipe, np.asarray(even.t), np.asarray(even.tau)
-    window = recipe.selection.window(t, recipe.transient, recipe.edge(t))
-    found, dq = _predict(estimate, even)
-    reduced = recipe.selection.columns(window, np.hstack([tau, found]))
-    n, step = tau.shape[1], recipe.selection.decimation * period_of(t)
-    used, torque = recipe.selection.moving(dq, window), _at(np.asarray(experiment.t), t, found)
-    return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, torque)
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """An identified model, and how records become what it predicts."""
+
+    model: BaseModel
+    parameters: Array
+    """(b,) base parameters."""
+    controller: Controller | None
+    preprocessing: Preprocessing
+
+    def torque(self, experiment: Experiment) -> Array:
+        """tau (N, n) that the model predicts at the experiment's times."""
+        check_joints(self.model, experiment)
+        t = np.asarray(experiment.t)
+        if self.preprocessing.states == "simulated" or is_regular(t):
+            return self._predict(experiment)[0]
+        even = regular(experiment, self.preprocessing.interpolation)
+        return _at(t, np.asarray(even.t), self._predict(even)[0])
+
+    def compare(self, experiment: Experiment) -> ComparedRows:
+        """The rows of a record beside what the model predicts of them. Edges that differentiating
+        spoils are cut, also where the fit was told to keep its own.
+        """
+        check_joints(self.model, experiment)
+        refuse_silent(self.model, experiment)
+        even = regular(experiment, self.preprocessing.interpolation)
+        preprocessing, t, tau = self.preprocessing, np.asarray(even.t), np.asarray(even.tau)
+        selection = preprocessing.selection
+        window = selection.window(t, preprocessing.transient, preprocessing.edge(t))
+        found, dq = self._predict(even)
+        reduced = selection.columns(window, np.hstack([tau, found]))
+        n, step = tau.shape[1], selection.decimation * period_of(t)
+        used, torque = selection.moving(dq, window), _at(np.asarray(experiment.t), t, found)
+        return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, torque)
+
+    def validate(self, experiment: Experiment) -> Validation:
+        """The residual on a record, which is filtered and decimated as those of the fit."""
+        return validation_of(experiment, self.compare(experiment))
+
+    def try_on(self, experiment: Experiment) -> tuple[Validation, ComparedRows | None]:
+        """`validate`; that a record cannot be predicted is a result too."""
+        try:
+            rows = self.compare(experiment)
+            return validation_of(experiment, rows), rows
+        except InfeasibleError as problem:
+            nothing = np.full(experiment.n, np.inf)
+            name, record = experiment.name, data_hash(experiment)
+            return Validation(name, np.inf, nothing, 0, str(problem), record), None
+
+    def _predict(self, experiment: Experiment) -> tuple[Array, Array]:
+        """tau and dq (N, n)."""
+        model, preprocessing = self.model, self.preprocessing
+        check_joints(model, experiment)
+        if preprocessing.states == "simulated":
+            motion = simulated(model, self.parameters, self.controller, experiment, preprocessing)
+            if not motion.completed:
+                raise InfeasibleError(
+                    f"The identified model cannot be simulated on {experiment.name!r}: "
+                    f"{motion.message}"
+                )
+            return motion.tau, motion.dq
+        states: States = (
+            measured_states(experiment, preprocessing.cutoff, preprocessing.order)
+            if preprocessing.states == "measured"
+            else reference_states(experiment)
+        )
+        torque = model.inverse_dynamics(states.q, states.dq, states.ddq, self.parameters)
+        return torque, states.dq
+
+
+def validation_of(experiment: Experiment, rows: ComparedRows) -> Validation:
+    """The residual of predicted rows."""
+    name, record = experiment.name, data_hash(experiment)
+    if not rows.used.any():
+        nothing, why = np.full(rows.y.shape[1], np.inf), "No row remains: every joint is slower "
+        return Validation(name, np.inf, nothing, 0, f"{why}than rest_velocity.", record)
+    error, y = (np.where(rows.used, x, 0.0) for x in (rows.y - rows.found, rows.y))
+    total, by_joint = relative_norms(error, y)
+    return Validation(name, total, by_joint, int(rows.used.sum()), record=record)
 
 
 def _at(t: Array, even: Array, found: Array) -> Array:
@@ -160,6 +187,15 @@ def _at(t: Array, even: Array, found: Array) -> Array:
         if t is even or np.array_equal(t, even)
         else np.column_stack([np.interp(t, even, each) for each in found.T])
     )
+
+
+def relative_residual(
+    rho: Array, y: Array, joint: NDArray[np.int64], n: int
+) -> tuple[float, Array]:
+    """||rho|| / ||y|| over all rows and by joint (n,), for rows (r,) of the given joints."""
+    error, size = (np.array([np.linalg.norm(x[joint == j]) for j in range(n)]) for x in (rho, y))
+    total = float(np.linalg.norm(error) / np.linalg.norm(size))
+    return total, error / np.where(size > 0, size, 1.0)
 
 
 def relative_norms(error: Array, y: Array) -> tuple[float, Array]:
@@ -176,19 +212,19 @@ def simulated(
     parameters: Array,
     controller: Controller | None,
     experiment: Experiment,
-    recipe: Recipe,
+    preprocessing: Preprocessing,
 ) -> Motion:
     """The closed loop of an experiment at its times."""
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
-    course = experiment.reference(recipe.interpolation).delayed(recipe.delay)
+    course = experiment.reference(preprocessing.interpolation).delayed(preprocessing.delay)
     return simulate(
         model,
         parameters,
         controller,
         t=experiment.t,
         q_ref=course,
-        initial=recipe.start,
+        initial=preprocessing.start,
         check=False,
     )
 
@@ -216,22 +252,3 @@ def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
             "throughout. "
             "Was it recorded, and is it in the right column?"
         )
-
-
-def _predict(estimate: Estimate, experiment: Experiment) -> tuple[Array, Array]:
-    """tau and dq (N, n)."""
-    model, recipe = estimate.model, estimate.recipe
-    check_joints(model, experiment)
-    if recipe.states == "simulated":
-        motion = simulated(model, estimate.parameters, estimate.controller, experiment, recipe)
-        if not motion.completed:
-            raise InfeasibleError(
-                f"The identified model cannot be simulated on {experiment.name!r}: {motion.message}"
-            )
-        return motion.tau, motion.dq
-    states: States = (
-        measured_states(experiment, recipe.cutoff, recipe.order)
-        if recipe.states == "measured"
-        else reference_states(experiment)
-    )
-    return model.inverse_dynamics(states.q, states.dq, states.ddq, estimate.parameters), states.dq

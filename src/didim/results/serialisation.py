@@ -14,7 +14,8 @@ from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
-from didim.results.history import Distance, Iteration
+from didim.results.history import DIDIM, Distance, Iteration
+from didim.results.status import Failure, FailureKind, Guard, GuardKind
 from didim.robot.serialisation import plain_robot, robot_of
 
 Array = NDArray[np.float64]
@@ -91,16 +92,16 @@ def history_arrays(history: tuple[Iteration, ...]) -> dict[str, Array]:
 
 
 def plain_history(history: tuple[Iteration, ...]) -> list[dict[str, Any]]:
-    """What a history says in words and single numbers."""
+    """The single numbers and guards of a history."""
     return [
         {
             "residual": step.residual,
-            "share": step.share,
-            "guards": list(step.guards),
+            "fraction": step.fraction,
+            "guards": [_plain_guard(guard) for guard in step.guards],
             "seconds": step.seconds,
             "stage": step.stage,
-            "contraction": step.contraction,
-            "drag": step.drag,
+            "convergence_rate": step.convergence_rate,
+            "friction_ratio": step.friction_ratio,
         }
         for step in history
     ]
@@ -110,10 +111,11 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
     """The history that the two functions above wrote."""
     found = []
     for k, step in enumerate(steps):
+        prefix = f"step{k}."
         own = {
-            name.removeprefix(f"step{k}."): value
+            name.removeprefix(prefix): value
             for name, value in arrays.items()
-            if name.startswith(f"step{k}.")
+            if name.startswith(prefix)
         }
         distances = {
             name: Distance(*own[name]) for name in ("to_reference", "to_measured") if name in own
@@ -129,16 +131,40 @@ def history_of(steps: list[Mapping[str, Any]], arrays: Arrays) -> tuple[Iteratio
                 np.inf if step["residual"] is None else step["residual"],
                 own["residual_by_joint"],
                 gains,
-                step["share"],
-                tuple(step["guards"]),
+                step["fraction"],
+                tuple(_guard_of(guard) for guard in step["guards"]),
                 seconds=step["seconds"],
-                stage=step.get("stage", "DIDIM"),
-                contraction=step.get("contraction"),
-                drag=step.get("drag"),
+                stage=step.get("stage", DIDIM),
+                convergence_rate=step.get("convergence_rate"),
+                friction_ratio=step.get("friction_ratio"),
                 **distances,
             )
         )
     return tuple(found)
+
+
+def _plain_guard(guard: Guard) -> dict[str, Any]:
+    failure = guard.failure
+    return {
+        "kind": guard.kind.value,
+        "names": list(guard.names),
+        "failure": None
+        if failure is None
+        else {
+            "kind": failure.kind.value,
+            "detail": failure.detail,
+            "time": failure.time,
+            "joint": failure.joint,
+        },
+    }
+
+
+def _guard_of(data: Mapping[str, Any]) -> Guard:
+    failure = data["failure"]
+    if failure is not None:
+        kind = FailureKind(failure["kind"])
+        failure = Failure(kind, failure["detail"], failure["time"], failure["joint"])
+    return Guard(GuardKind(data["kind"]), tuple(data["names"]), failure)
 
 
 def finite(value: Any) -> Any:

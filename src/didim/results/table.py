@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from didim.errors import InputError
-from didim.results.formatting import number, percent
+from didim.results.formatting import joint_label, listed, number, percent
 from didim.results.history import steps_by_stage, steps_told
 from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters, widening
+from didim.results.status import Status
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
 
-SHRINKS = 0.2
-"""Contraction below which DIDIM's steps shrink fast."""
+FAST_CONVERGENCE = 0.2
+"""Convergence rate below which DIDIM's steps shrink fast."""
 
 
 def summary(estimate: Estimate) -> str:
@@ -78,25 +79,22 @@ def _stages(estimate: Estimate) -> list[str]:
     return [f"stages: {'; '.join(told)}"]
 
 
-def _trust(estimate: Estimate) -> list[str]:
-    """Whether plain DIDIM can be trusted here."""
-    known = [step for step in estimate.history if step.contraction is not None]
+def _convergence(estimate: Estimate) -> list[str]:
+    """How fast plain DIDIM converges here."""
+    known = [step for step in estimate.history if step.convergence_rate is not None]
     if not known:
         return []
-    rho, drag = known[-1].contraction or 0.0, known[-1].drag
-    judged = (
-        "its steps shrink fast"
-        if rho < SHRINKS
-        else (
-            "its steps shrink slowly, and it may not arrive from afar; refine=True does"
-            if rho < 1
-            else "it cannot arrive"
-        )
-    )
-    friction = "" if drag is None else f", largest Fv/kv {drag:.2g}"
+    rate, ratio = known[-1].convergence_rate or 0.0, known[-1].friction_ratio
+    if rate < FAST_CONVERGENCE:
+        meaning = "its steps shrink fast"
+    elif rate < 1:
+        meaning = "its steps shrink slowly, and it may not converge from afar; refine=True does"
+    else:
+        meaning = "it cannot converge"
+    friction = "" if ratio is None else f", largest Fv/kv {ratio:.2g}"
     return [
-        f"Contraction of DIDIM here, the spectral radius of I - W+ J: {rho:.2g}{friction}: "
-        f"{judged}."
+        f"Convergence rate of DIDIM here, the spectral radius of I - W+ J: {rate:.2g}{friction}: "
+        f"{meaning}."
     ]
 
 
@@ -105,8 +103,8 @@ def all_notes(estimate: Estimate) -> list[str]:
     last.
     """
     notes = []
-    if estimate.status != "converged":
-        notes.append(f"Do not use these numbers as they are: the status is {estimate.status!r}.")
+    if estimate.status is not Status.CONVERGED:
+        notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
     notes += estimate.notes
     if weak := weak_parameters(estimate):
         told = f"relative sigma above {INSIGNIFICANT:.0f} %, or zero within the 95 % interval"
@@ -114,30 +112,39 @@ def all_notes(estimate: Estimate) -> list[str]:
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some "
-            "parameters are hardly told "
-            "apart; a richer trajectory or fewer (essential) parameters would help."
+            "parameters are hardly identified; a richer trajectory or fewer (essential) parameters "
+            "would help."
         )
-    ratio = widening(estimate)
+    notes += _colour(estimate)
+    return notes + _guards(estimate) + _convergence(estimate)
+
+
+def _colour(estimate: Estimate) -> list[str]:
+    """Why the intervals are wider than the printed sigma: model errors, or decimation alone."""
+    ratio, model = widening(estimate), estimate.model
+    wide = f"the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18)"
+    if estimate.coloured:
+        joints = listed([joint_label(model, j) for j in estimate.coloured])
+        return [
+            f"The residuals of {joints} last longer than filtered noise: errors of the model, not "
+            f"only noise; {wide}, would make them."
+        ]
     if abs(ratio - 1) > 0.05:
-        notes.append(
-            f"Residuals are coloured: the intervals are {ratio:.2f} times as wide (median) as the "
-            "printed sigma, (16)-(18), "
-            "would make them."
-        )
-    return notes + _guards(estimate) + _trust(estimate)
+        return [f"Neighbouring rows share noise after the decimation filter: {wide}, for it."]
+    return []
 
 
 def _guards(estimate: Estimate) -> list[str]:
-    """What kept steps within bounds, each kind at its steps."""
+    """What changed steps, each kind at its steps."""
     at: dict[str, list[int]] = {}
     for k, step in enumerate(estimate.history):
-        for guard in dict.fromkeys(step.guards):
+        for guard in dict.fromkeys(map(str, step.guards)):
             at.setdefault(guard, []).append(k)
     if not at:
         return []
-    told = [f"{guard} (step {', '.join(map(str, steps))})" for guard, steps in at.items()]
-    more = f"; and {len(told) - 4} other kinds" if len(told) > 4 else ""
-    return [f"Guards acted: {'; '.join(told[:4])}{more}."]
+    texts = [f"{guard} (step {', '.join(map(str, steps))})" for guard, steps in at.items()]
+    more = f"; and {len(texts) - 4} other kinds" if len(texts) > 4 else ""
+    return [f"Guards acted: {'; '.join(texts[:4])}{more}."]
 
 
 def frame(estimate: Estimate) -> Any:

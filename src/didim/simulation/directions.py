@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, USER, Law
 from didim.control.kernels.tangent import LawTangent
 from didim.control.law import Controller
+from didim.control.simulated_loop import GAINS
 from didim.control.tuning import inertia_slopes
 from didim.dynamics.kernels.derivatives import allocate_ground
 from didim.dynamics.torque import TorqueModel
@@ -23,9 +24,6 @@ from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
 Array = NDArray[np.float64]
-
-GAINS = ("kp", "kv", "ki", "kiv")
-"""Of the one law, in the order in which kernels number them."""
 
 
 @dataclass(frozen=True, eq=False)

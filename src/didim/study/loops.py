@@ -10,10 +10,10 @@ from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.identification.didim import DIDIM
 from didim.identification.identify import Method
-from didim.identification.idim import IDIM
-from didim.identification.output_error import OutputError
+from didim.identification.methods.didim import DIDIM
+from didim.identification.methods.idim import IDIM
+from didim.identification.methods.output_error import OutputError
 from didim.results.store import load_estimate
 from didim.robot.load import load_robot, shipped_robots
 from didim.study.paths import existing

@@ -61,10 +61,12 @@ def simulate_study(
         check_joints(base, record)
         if (
             estimate is not None
-            and estimate.recipe.states == "simulated"
+            and estimate.preprocessing.states == "simulated"
             and estimate.controller is not None
         ):
-            motion = simulated(base, parameters, estimate.controller, record, estimate.recipe)
+            motion = simulated(
+                base, parameters, estimate.controller, record, estimate.preprocessing
+            )
         else:
             motion = simulate(
                 base, parameters, loop, t=record.t, q_ref=_reference(record), progress=progress

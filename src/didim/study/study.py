@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.identify import Method, identify
-from didim.identification.idim import IDIM
+from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.signals.experiment import Experiment
 from didim.study.loops import controller_of, load_named_robot, method_of
@@ -114,23 +114,30 @@ class Study:
                 name or self.settings.method, self.settings, self.controller, self.folder, **changed
             )
 
-    def run(self, progress: Progress | None = None, method: Method | None = None) -> Estimate:
-        """Identify: the study's own method, or another, on its records."""
+    def run(
+        self,
+        progress: Progress | None = None,
+        method: Method | None = None,
+        origin: Mapping[str, Any] | None = None,
+    ) -> Estimate:
+        """Identify: the study's own method, or another, on its records; `origin` is further
+        provenance.
+        """
         chosen = self.method() if method is None else method
         files = files_of(self.settings, self.folder, self.name)
-        with _named(self.name):
-            estimate = identify(
-                self.model, self.experiments, chosen, self.validation or None, progress
-            )
         table = self.settings.controller
-        notes = (
-            (*estimate.notes, ASSUMED)
-            if table is not None and table.assumed and self._simulates(chosen)
-            else estimate.notes
-        )
+        assumed = table is not None and table.assumed and self._simulates(chosen)
         described = self.settings.model_dump(exclude_unset=True, mode="json")
-        origin = {"study": described, "files": files}
-        return replace(estimate, notes=notes, provenance={**estimate.provenance, **origin})
+        with _named(self.name):
+            return identify(
+                self.model,
+                self.experiments,
+                chosen,
+                self.validation or None,
+                progress,
+                origin={"study": described, "files": files, **(origin or {})},
+                notes=(ASSUMED,) if assumed else (),
+            )
 
     def check(self) -> tuple[Finding, ...]:
         """Look at records, loop and settings before any number is believed."""

@@ -39,7 +39,9 @@ class Convergence(Section):
         """Two pictures, and what kept the steps within bounds."""
         history = subject.estimate.history
         guards = [
-            (k, guard) for k, step in enumerate(history) for guard in dict.fromkeys(step.guards)
+            (k, guard)
+            for k, step in enumerate(history)
+            for guard in dict.fromkeys(map(str, step.guards))
         ]
         return {
             "figures": [_errors(subject), _parameters(subject.estimate)],

@@ -21,7 +21,7 @@ class Loop(Section):
         if estimate.controller is not None:
             return ""
         kept = (
-            estimate.recipe.states == "simulated"
+            estimate.preprocessing.states == "simulated"
             and "A law of your own is not kept in a saved estimate."
         )
         return kept or f"{estimate.method} simulates no loop here."

@@ -53,7 +53,7 @@ def _tiles(subject: Subject) -> list[tuple[str, str, str]]:
     estimate = subject.estimate
     tiles = [
         (
-            estimate.status,
+            str(estimate.status),
             "status",
             f"after {steps_told(estimate.history)}" if estimate.history else "",
         )

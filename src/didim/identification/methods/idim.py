@@ -8,23 +8,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
-from didim.identification.assemble import assembled
-from didim.identification.essential import essential
-from didim.identification.least_squares import Solution, check_weights, estimate, solve
-from didim.identification.record import prepared, record_notes
+from didim.identification.identify import Request, assemble
+from didim.identification.least_squares import check_weights, fit, least_squares
+from didim.identification.records import record_notes, regular_records
+from didim.identification.statistics import essential, statistics
 from didim.identification.system import LinearSystem, observe, stack
-from didim.identification.verdict import implausible, unexcited
+from didim.identification.verdict import Evidence, implausible, judge
 from didim.results.estimate import Estimate
-from didim.results.prediction import Recipe
-from didim.results.provenance import provenance
+from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.status import StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
 from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
-from didim.validation import real
+from didim.validation import flag, real
+
+Array = NDArray[np.float64]
 
 STATES = ("measured", "reference")
 
@@ -64,13 +66,12 @@ class IDIM:
             raise InputError(
                 f"IDIM: unknown states {self.states!r}; {nearest(str(self.states), STATES)}"
             )
-        if not isinstance(self.essential, bool):
-            raise InputError(f"IDIM: essential must be True or False, found {self.essential!r}.")
+        flag(self.essential, "IDIM: essential")
         check_weights(self.weights)
-        _ = self.recipe
+        _ = self.preprocessing
 
     @property
-    def recipe(self) -> Recipe:
+    def preprocessing(self) -> Preprocessing:
         """How records become rows."""
         selection = Selection(
             self.decimation,
@@ -79,50 +80,50 @@ class IDIM:
             self.rest_velocity,
             self.trim is not None,
         )
-        return Recipe(self.states, selection, self.cutoff, self.order)
+        return Preprocessing(self.states, selection, self.cutoff, self.order)
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
-        for record in prepared(model, experiments):
+        for record in regular_records(model, experiments):
             self._window(record)
             if self.states == "reference":
                 record.reference()
             else:
                 refuse_unmeasured(record)
 
-    def run(
-        self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None
-    ) -> Estimate:
-        """Identify the base parameters of `model` from one or several experiments."""
-        del progress
-        records = prepared(model, experiments)
+    def run(self, request: Request) -> Estimate:
+        """Identify the base parameters from one or several experiments."""
+        model = request.model
+        records = regular_records(model, request.experiments)
         system = stack([self._observe(model, record, k) for k, record in enumerate(records)])
-        full = solution = estimate(system, self.weights)
+        full = solution = fit(system, self.weights)
         chosen, notes = system, list(record_notes(records))
         removed: tuple[str, ...] = ()
         if self.essential:
             found = essential(system, solution.row_weights)
             chosen, removed = system.only(found.kept), found.removed
-            solution = solve(chosen, solution.row_weights)
+            solution = least_squares(chosen, solution.row_weights)
             notes.append(
                 f"{len(removed)} of {len(system.names)} parameters are not essential and were set "
-                "to zero; the residual went "
-                f"from {100 * found.residual_before:.4g} % to {100 * found.residual_after:.4g} %."
+                f"to zero; the residual went from {100 * found.residual_before:.4g} % to "
+                f"{100 * found.residual_after:.4g} %."
             )
-        status, message = self._verdict(model, records, full, system)
-        notes += implausible(model, chosen, solution)
-        return assembled(
-            model,
+        ending = f"One linear least squares solution ({self.weights.upper()})."
+        motions = self._motions(records)
+        verdict = judge(Evidence(model, system, full, motions, StopReason.TOLERANCES, ending))
+        request.tell(1.0)
+        return assemble(
+            request,
             "IDIM",
-            chosen,
-            solution,
+            self,
+            verdict,
+            self.preprocessing,
             solution.values,
-            status=status,
-            message=message,
-            recipe=self.recipe,
+            statistics(chosen, solution),
+            relative_residual(chosen.residual(solution.values), chosen.y, chosen.joint, chosen.n),
+            names=chosen.names,
+            notes=(*notes, *implausible(model, chosen, solution)),
             eliminated=removed,
-            notes=tuple(notes),
-            provenance=provenance(self, experiments),
         )
 
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
@@ -136,7 +137,7 @@ class IDIM:
             model,
             states,
             np.asarray(record.tau),
-            self.recipe.selection,
+            self.preprocessing.selection,
             self._window(record),
             series,
         )
@@ -144,22 +145,13 @@ class IDIM:
     def _window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
         t = np.asarray(record.t)
-        return self.recipe.selection.window(t, edge=self.recipe.edge(t) if self.trim is None else 0)
+        return self.preprocessing.selection.window(
+            t, edge=self.preprocessing.edge(t) if self.trim is None else 0
+        )
 
-    def _verdict(
-        self,
-        model: BaseModel,
-        records: Sequence[Experiment],
-        solution: Solution,
-        system: LinearSystem,
-    ) -> tuple[str, str]:
-        """Status and message."""
+    def _motions(self, records: Sequence[Experiment]) -> list[Array]:
+        """(N, n) the motion of each record; joints that only show noise stand still."""
         if self.states == "reference":
-            moved = [record.reference().sample(record.t)[0] for record in records]
-        else:
-            moved = [
-                np.where(still_joints(q := np.asarray(record.q)), 0.0, q) for record in records
-            ]
-        if (lacks := unexcited(model, system, solution, moved)) is not None:
-            return "unexcited", lacks
-        return "converged", f"One linear least squares solution ({self.weights.upper()})."
+            return [record.reference().sample(record.t)[0] for record in records]
+        positions = [np.asarray(record.q) for record in records]
+        return [np.where(still_joints(q), 0.0, q) for q in positions]

@@ -12,22 +12,21 @@ from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
-_PROBES = 7
+_POSES = 7
 """Configurations along the reference at which the loop is linearised."""
 
 
-def transient_of(model: TorqueModel, parameters: Array, loop: Controller, probes: Array) -> float:
-    """Seconds in which the loop forgets its initial state: 10 over its slowest pole with friction,
-    at least 5 / omega_n.
+def transient_of(model: TorqueModel, parameters: Array, loop: Controller, poses: Array) -> float:
+    """Seconds in which the loop forgets its initial state, linearised at some of the configurations
+    `poses` (K, n): 10 over its slowest pole with friction, at least 5 / omega_n.
     """
     least = 0.0
     if loop.by_poles:
-        least = 5.0 / float(
-            per_joint(np.asarray(loop.natural_frequency), "natural_frequency", model.robot.n).min()
-        )
+        frequency = np.asarray(loop.natural_frequency)
+        least = 5.0 / float(per_joint(frequency, "natural_frequency", model.robot.n).min())
     period = 1.0 if loop.rate is None else 1.0 / loop.rate
     rates = []
-    for q in probes[np.linspace(0, len(probes) - 1, _PROBES).astype(int)]:
+    for q in poses[np.linspace(0, len(poses) - 1, _POSES).astype(int)]:
         linear = linearise(model, parameters, loop, q)
         if linear is not None and linear.stable:
             rates.append(linear.slowest / period)

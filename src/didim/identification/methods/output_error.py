@@ -8,7 +8,7 @@ input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,18 +17,21 @@ from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest, shortened
-from didim.identification.gauss_newton import Progress
+from didim.identification.exact import ExactMethod, ExactOptions
+from didim.identification.identify import Request
 from didim.identification.initial import check_initial, start_of
-from didim.identification.loops import Loops, check_start
-from didim.identification.refinement import Refinement
-from didim.identification.task import Task
+from didim.identification.records import (
+    RecordSet,
+    check_start,
+    estimates_delay,
+    record_set,
+)
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
-from didim.results.prediction import Recipe
-from didim.results.provenance import provenance
+from didim.results.prediction import Preprocessing
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
-from didim.validation import real, whole
+from didim.validation import flag, real, whole
 
 Array = NDArray[np.float64]
 
@@ -75,6 +78,14 @@ class OutputError:
     positions.
     """
     max_iterations: int = 20
+    barrier: bool = True
+    """Whether steps stay inside the physically consistent set and must lower the error; False:
+    plain Gauss-Newton with full steps and the tests (34), as printed, (29)-(34).
+    """
+    tol_residual: float = 1e-3
+    """tol_1 of (34), without the barrier."""
+    tol_parameters: float = 1e-2
+    """tol_2 of (34), without the barrier."""
 
     def __post_init__(self) -> None:
         if self.controller is not None and not isinstance(self.controller, Controller):
@@ -102,39 +113,29 @@ class OutputError:
                     'OutputError: "identity" is no start for the exact method; use "prior" or '
                     '"unit".'
                 )
-        if not isinstance(self.estimate_gains, bool):
-            raise InputError(
-                "OutputError: estimate_gains must be True or False, found "
-                f"{shortened(self.estimate_gains)}."
-            )
+        flag(self.barrier, "OutputError: barrier")
+        flag(self.estimate_gains, "OutputError: estimate_gains")
+        flag(self.estimate_delay, "OutputError: estimate_delay", optional=True)
         if self.output == "position" and self.estimate_gains:
             raise InputError(
                 "OutputError: positions alone leave a common factor on gains and parameters open; "
-                "to estimate gains, use "
-                'output="torque" or "both".'
-            )
-        if self.estimate_delay is not None and not isinstance(self.estimate_delay, bool):
-            raise InputError(
-                "OutputError: estimate_delay must be True, False or None, found "
-                f"{shortened(self.estimate_delay)}."
+                'to estimate gains, use output="torque" or "both".'
             )
         if not (isinstance(self.scan, bool) or self.scan == "auto"):
             raise InputError(
                 f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.'
             )
         if self.transient is not None:
-            object.__setattr__(
-                self, "transient", real(self.transient, "OutputError: transient, in s,", least=0.0)
-            )
-        object.__setattr__(
-            self,
-            "max_iterations",
-            whole(self.max_iterations, "OutputError: max_iterations", least=1),
-        )
+            transient = real(self.transient, "OutputError: transient, in s,", least=0.0)
+            object.__setattr__(self, "transient", transient)
+        limit = whole(self.max_iterations, "OutputError: max_iterations", least=1)
+        object.__setattr__(self, "max_iterations", limit)
+        for name in ("tol_residual", "tol_parameters"):
+            tolerance = real(getattr(self, name), f"OutputError: {name}", above=0.0)
+            object.__setattr__(self, name, tolerance)
         if isinstance(self.controller, OwnLaw):
             raise InputError(
-                "OutputError: exact sensitivities need a law that didim knows; OwnLaw is a closed "
-                "box to them."
+                "OutputError: exact sensitivities need a law that didim knows; an OwnLaw has none."
             )
         object.__setattr__(self, "start", check_start(self.start, "OutputError"))
         _ = self.selection
@@ -148,53 +149,56 @@ class OutputError:
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
-        self._loops(model, experiments).refuse_unusable()
-        self._begin(model)
+        self._records(model, experiments).refuse_unusable()
+        self._start(model)
 
-    def _begin(self, model: BaseModel) -> Array | None:
+    def _start(self, model: BaseModel) -> Array | None:
         """(b,) where to start; None: the prior."""
         prior = isinstance(self.initial, str) and self.initial == "prior"
         return None if prior else start_of(model, self.initial).base
 
-    def _loops(self, model: BaseModel, experiments: Sequence[Experiment]) -> Loops:
+    def _shifts(self, experiments: Sequence[Experiment]) -> bool:
+        settings = self.estimate_gains, self.estimate_delay
+        return estimates_delay(self.controller, *settings, experiments)
+
+    def _records(self, model: BaseModel, experiments: Sequence[Experiment]) -> RecordSet:
         outputs = OUTPUTS[self.output]
         for experiment in experiments:
             if "q" in outputs and experiment.q is None:
                 raise InputError(
                     f"Experiment {experiment.name!r} has no measured positions, which "
-                    f"output={self.output!r} needs; "
-                    'use output="torque" or give q.'
+                    f'output={self.output!r} needs; use output="torque" or give q.'
                 )
             if "q" in outputs and np.any(still := np.ptp(np.asarray(experiment.q), axis=0) == 0):
                 raise InputError(
                     f"Experiment {experiment.name!r}: the measured position of "
-                    f"{joint_label(model, int(still.argmax()))} never "
-                    "changes. Is it in the right column?"
+                    f"{joint_label(model, int(still.argmax()))} never changes. Is it in the right "
+                    "column?"
                 )
-        fixed = (self.controller, self.selection, self.transient, self.start)
-        return Loops(model, experiments, *fixed, outputs, self.estimate_gains, self.estimate_delay)
+        settings = self.controller, self.selection, self.transient, self.start
+        return record_set(model, experiments, *settings, outputs, self._shifts(experiments))
 
-    def run(
-        self, model: BaseModel, experiments: Sequence[Experiment], progress: Progress | None = None
-    ) -> Estimate:
-        """Identify the base parameters of `model` from one or several experiments."""
-        loops, gains = self._loops(model, experiments), self.estimate_gains
-        recipe = Recipe(
-            "simulated", self.selection, start=self.start, interpolation=loops.interpolation
+    def run(self, request: Request) -> Estimate:
+        """Identify the base parameters from one or several experiments."""
+        model, gains = request.model, self.estimate_gains
+        records = self._records(model, request.experiments)
+        preprocessing = Preprocessing(
+            "simulated", self.selection, start=self.start, interpolation=records.interpolation
         )
         if self.controller is None:  # without a loop, other records are predicted from their motion
-            recipe = Recipe("measured", self.selection, cutoff=PREDICTION_CUTOFF)
-        scan = gains if self.scan == "auto" else bool(self.scan)
-        origin = provenance(self, experiments)
-        task = Task(
+            preprocessing = Preprocessing("measured", self.selection, cutoff=PREDICTION_CUTOFF)
+        options = ExactOptions(
             "OutputError",
+            self,
             self.controller,
             gains,
-            loops.shifts,
-            scan,
+            self._shifts(request.experiments),
+            gains if self.scan == "auto" else bool(self.scan),
             self.max_iterations,
-            recipe,
-            origin,
+            preprocessing,
+            self.barrier,
+            self.tol_residual,
+            self.tol_parameters,
+            "position" if self.output == "position" else "torque",
         )
-        estimate = Refinement(task, model, loops.fresh, self._begin(model)).run(progress=progress)
-        return replace(estimate, output="position" if self.output == "position" else "torque")
+        return ExactMethod(options, model, records, self._start(model)).run(request)

@@ -1,0 +1,446 @@
+"""The exact method: Gauss-Newton with the exact Jacobian from a physically consistent prior, over
+parameters and, if asked, gains and delay; for `OutputError` and for a DIDIM that is refined.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.simulated_loop import (
+    SimulatedLoop,
+    assumed_inertia,
+    friction_ratio,
+    numeric_gains,
+    tuned_inertia,
+)
+from didim.control.tuning import largest_inertias
+from didim.dynamics.consistent import Consistent
+from didim.dynamics.model import BaseModel
+from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
+from didim.errors import InputError
+from didim.identification.identify import Progress, Request, assemble
+from didim.identification.initial import error_with, scan_bandwidth
+from didim.identification.least_squares import Solution, least_squares
+from didim.identification.problem import ClosedLoopProblem, Unknowns
+from didim.identification.records import RecordSet, record_notes
+from didim.identification.rules import Iterate
+from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
+from didim.identification.search import Halving
+from didim.identification.solve import Outcome, solve
+from didim.identification.statistics import convergence_rate, statistics, torque_noise
+from didim.identification.stopping import Printed, ShortStep, Stopping
+from didim.identification.verdict import (
+    CHECK_LOOP,
+    EXCITE,
+    OPEN_LOOP,
+    Evidence,
+    Verdict,
+    excitation_message,
+    judge,
+    stationary_joints,
+)
+from didim.results.estimate import Estimate
+from didim.results.formatting import listed
+from didim.results.history import Iteration
+from didim.results.prediction import Preprocessing
+from didim.results.status import Failure, FailureKind, Status, StopReason
+
+Array = NDArray[np.float64]
+
+RESTART_RATIO = 1.3
+"""Times the noise that a residual may be before the next best start of the scan is tried."""
+
+MAX_RESTARTS = 2
+
+BIAS_SIGMAS = 2.0
+"""Standard deviations between DIDIM's parameters and the refined ones that are worth a note."""
+
+BANDWIDTH_STEPS = 2
+"""Steps in a loop of another bandwidth, for the verdict."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactOptions:
+    """Settings of the solver, whichever method asks for it."""
+
+    method: str
+    """Its name in the estimate."""
+    settings: object
+    """The method itself, for the provenance."""
+    controller: Controller | None
+    """The loop as assumed; None: open loop."""
+    estimate_gains: bool
+    estimate_delay: bool
+    scan: bool
+    """Whether unknown gains are first looked for by a scan of the bandwidth."""
+    max_iterations: int
+    preprocessing: Preprocessing
+    barrier: bool = True
+    """False: plain Gauss-Newton, (29)-(34)."""
+    tol_residual: float = 1e-3
+    tol_parameters: float = 1e-2
+    output: str = "torque"
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMethod:
+    """One run: model, records and options; what is computed from them is computed once."""
+
+    options: ExactOptions
+    model: BaseModel
+    records: RecordSet
+    start: Array | None = None
+    """(b,) base parameters to start near; None: the prior."""
+
+    @cached_property
+    def prior(self) -> Consistent:
+        """The physically consistent set, its barrier centred on the described or generic robot: the
+        minimum does not depend on where the iteration starts.
+        """
+        model, records = self.model, self.records
+        torque = np.concatenate([np.asarray(r.tau) for r in records.records]).std(axis=0)
+        pairs = zip(records.references, records.records, strict=True)
+        motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
+        velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
+        inertia = largest_inertias(model.full, generic_links(model))
+        return prior_of(
+            model,
+            tuned_inertia(model, self.options.controller, inertia),
+            np.maximum(torque, 1e-6 * torque.max()),
+            np.where(velocity > 0, velocity, 1.0),
+        )
+
+    @cached_property
+    def first(self) -> Array:
+        """(p,) where the first iteration starts."""
+        if self.start is None:
+            return self.prior.prior
+        return nearest_consistent(self.prior, self.model, self.start)
+
+    @cached_property
+    def scanned(self) -> dict[float, float]:
+        """The torque error at each factor on the assumed bandwidth; empty where it is not asked."""
+        loop = self._numeric_loop
+        if not (self.options.estimate_gains and self.options.scan) or loop is None:
+            return {}
+        problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
+        return scan_bandwidth(problem, self.prior, self.first)
+
+    @cached_property
+    def loops(self) -> list[Controller | None]:
+        """The loops to start with, best first: as assumed, or at the factors of the scan."""
+        loop = self._numeric_loop
+        order = [factor for factor, error in self.scanned.items() if np.isfinite(error)]
+        if loop is None or not order:
+            return [loop]
+        order.sort(key=lambda factor: self.scanned[factor])
+        return [loop.faster(factor) for factor in order]
+
+    @cached_property
+    def _numeric_loop(self) -> Controller | None:
+        """The assumed loop, with numbers for its gains where they are estimated."""
+        loop = self.options.controller
+        if not self.options.estimate_gains or loop is None:
+            return loop
+        gains = self._gains(loop)
+        if np.any(gains.kv < 0):
+            raise InputError(
+                "estimate_gains needs positive drive gains: turn the sign of that joint's control "
+                "signal."
+            )
+        return loop.with_gains(gains)
+
+    def _gains(self, loop: Controller) -> Any:
+        J = largest_inertias(self.model, self.model.matrix @ self.first)
+        return numeric_gains(self.model, loop, assumed_inertia(loop, J))
+
+    def problem(self, loop: Controller | None) -> ClosedLoopProblem:
+        """The problem in one of the loops."""
+        unknown = self._gains(loop) if self.options.estimate_gains and loop is not None else None
+        delay = self.options.estimate_delay
+        simulated = SimulatedLoop(loop, unknown_gains=unknown, has_delay=delay)
+        return ClosedLoopProblem(self.model, self.records, simulated)
+
+    def run(
+        self,
+        request: Request,
+        others: Sequence[Array] = (),
+        history: Sequence[Iteration] = (),
+        first: Estimate | None = None,
+    ) -> Estimate:
+        """Identify from the prior, or from the base parameters `others`, each (b,), if they are
+        better; `history` is that of an earlier stage, `first` its estimate where it converged.
+        """
+        if still := stationary_joints(self.model, self.records.references):
+            message = f"{excitation_message(still)} {EXCITE}"
+            return self._failed(request, Verdict(Status.UNEXCITED, message))
+        best = self.best(others, request.progress)
+        request.tell(1.0)
+        if isinstance(best, Failure) and best.kind is FailureKind.FEW_EQUATIONS:
+            raise InputError(
+                f"The record is too short: {best}. Record longer, decimate less, or cut less."
+            )
+        if isinstance(best, Failure):
+            advice = f"{CHECK_LOOP}, or start elsewhere (initial=)."
+            remedy = advice if self.records.is_closed else OPEN_LOOP
+            message = f"The first simulation fails: {best.detail.rstrip('.')}. {remedy}"
+            return self._failed(request, Verdict(Status.DIVERGED, message, self._scan_notes))
+        return self._finished(request, *best, history, first)
+
+    def best(
+        self, others: Sequence[Array] = (), progress: Progress | None = None
+    ) -> tuple[ClosedLoopProblem, Outcome] | Failure:
+        """The run that leaves least, or why none could be started."""
+        other_starts = [nearest_consistent(self.prior, self.model, each) for each in others]
+        starts, best = [self.first, *other_starts], None
+        failure = Failure(FailureKind.SIMULATION, "no start could be simulated")
+        tries = [(self.loops[0], starts)]
+        tries += [(loop, starts[:1]) for loop in self.loops[: 1 + MAX_RESTARTS]]
+        for k, (loop, several) in enumerate(tries):
+            if k == 1 and (len(starts) == 1 or (best is not None and self._is_first(best[1]))):
+                continue  # this was the first try
+            problem = self.problem(loop)
+            start = self._started(problem, several)
+            if isinstance(start, Failure):
+                failure = start
+                continue
+            outcome = self._solve(problem, start, progress)
+            if best is None or _residual(outcome) < _residual(best[1]):
+                best = problem, outcome
+            if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
+                break
+        return failure if best is None else best
+
+    def _solve(
+        self, problem: ClosedLoopProblem, start: Iterate, progress: Progress | None
+    ) -> Outcome:
+        options = self.options
+        rule, search = self._rule, Halving() if options.barrier else Halving(0)
+        stopping: Stopping = ShortStep()
+        if not options.barrier:
+            stopping = Printed(options.tol_residual, options.tol_parameters)
+        return solve(problem, rule, search, stopping, start, options.max_iterations, progress)
+
+    @property
+    def _rule(self) -> GaussNewtonRule:
+        return BarrierRule(self.prior) if self.options.barrier else GaussNewtonRule()
+
+    def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
+        """The start, standard parameters (p,), that leaves least."""
+        found: list[Iterate] = []
+        failure = Failure(FailureKind.SIMULATION)
+        window, z = self.records.first_window, np.zeros(problem.loop.count)
+        for theta in starts:
+            began = time.perf_counter()
+            base = self.model.matrix @ theta
+            if not self.options.barrier and self.start is not None:
+                base = self.start
+            x = Unknowns(base, theta if self.options.barrier else None, z)
+            window = problem.window(x, window, shrink=True)
+            iterate = self._rule.iterate(problem, x, window)
+            if isinstance(iterate, Failure):
+                failure = iterate
+            else:
+                found.append(replace(iterate, seconds=time.perf_counter() - began))
+        return min(found, key=lambda each: each.evaluation.rms) if found else failure
+
+    def _is_first(self, outcome: Outcome) -> bool:
+        """Whether a run started from the first start."""
+        return np.array_equal(outcome.history[0].parameters, self.model.matrix @ self.first)
+
+    def _is_enough(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
+        """Whether a run converged with hardly more than the noise, or at least less than after the
+        scan.
+        """
+        if outcome.reason.status is not Status.CONVERGED:
+            return False
+        if self.records.outputs[0] != "tau":
+            return True
+        at, n = outcome.iterate, self.model.robot.n
+        noise = torque_noise(problem.records, at.window, at.evaluation)
+        explained = np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise)
+        return bool(explained or at.evaluation.rms < min(self.scanned.values(), default=np.inf))
+
+    def _finished(
+        self,
+        request: Request,
+        problem: ClosedLoopProblem,
+        outcome: Outcome,
+        history: Sequence[Iteration],
+        first: Estimate | None,
+    ) -> Estimate:
+        """The estimate at the last iterate, judged."""
+        at, options, model = outcome.iterate, self.options, self.model
+        system, b, loop = at.equations, model.matrix.shape[0], problem.loop
+        solution = least_squares(system, at.row_weights)
+        verdict = judge(self._evidence(problem, outcome, solution))
+        figures = statistics(system, solution, np.zeros(system.W.shape[1]))
+        sizes, errors = at.evaluation.sizes[: model.robot.n], _joint_errors(at, model.robot.n)
+        total = float(np.linalg.norm(errors) / np.linalg.norm(sizes))
+        sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))[b:]
+        gains = loop.gain_values(at.x.loop)
+        estimated = {
+            name: (float(value), float(value * s))
+            for name, value, s in zip(loop.gain_names, gains, sigma, strict=False)
+        }
+        if loop.has_delay:
+            estimated["delay"] = (loop.delay(at.x.loop), float(sigma[-1]))
+        transient, delay = at.window.transient, loop.delay(at.x.loop)
+        if first is not None and verdict.status is Status.CONVERGED and not estimated:
+            bias = _bias_notes(first, at.x.base, figures.corrected)
+            verdict = replace(verdict, notes=(*verdict.notes, *bias))
+        return assemble(
+            request,
+            options.method,
+            options.settings,
+            verdict,
+            replace(options.preprocessing, transient=transient, delay=delay),
+            at.x.base,
+            figures,
+            (total, errors / np.where(sizes > 0, sizes, 1.0)),
+            controller=at.controller,
+            notes=(
+                *record_notes(self.records.records),
+                *self.records.notes,
+                *self.records.window_notes(at.window),
+                *self._scan_notes,
+            ),
+            output=options.output,
+            iterations=outcome.steps,
+            history=(*history, *outcome.history[:-1], self._last_entry(at, outcome.history[-1])),
+            gains=estimated,
+            standard=at.x.standard,
+        )
+
+    def _evidence(
+        self, problem: ClosedLoopProblem, outcome: Outcome, solution: Solution
+    ) -> Evidence:
+        at = outcome.iterate
+        fixed, standard = self.options.estimate_gains or at.controller is None, at.x.standard
+
+        def error_at(factor: float) -> float:
+            if fixed or standard is None:
+                return np.inf
+            loop = SimulatedLoop(at.controller).faster(factor)
+            return error_with(problem, loop, self.prior, standard, BANDWIDTH_STEPS)
+
+        return Evidence(
+            self.model,
+            at.equations,
+            solution,
+            self.records.references,
+            outcome.reason,
+            _ending(outcome, self.options.max_iterations),
+            problem,
+            at,
+            error_at,
+            self._error_with_other_reference,
+        )
+
+    def _error_with_other_reference(self) -> tuple[float, float] | None:
+        """The same law with or without the reference's velocity, its gains fitted too."""
+        loop = self.options.controller
+        parts = np.unique([] if loop is None else np.asarray(loop.velocity_reference, dtype=float))
+        if loop is None or loop.model_term != "none" or parts.size != 1 or parts[0] not in (0, 1):
+            return None
+        other = float(1.0 - parts[0])
+        controller = replace(loop, velocity_reference=other)
+        options = replace(self.options, controller=controller)
+        found = ExactMethod(options, self.model, self.records).best()
+        return None if isinstance(found, Failure) else (other, found[1].iterate.evaluation.rms)
+
+    @property
+    def _scan_notes(self) -> tuple[str, ...]:
+        finite = {f: error for f, error in self.scanned.items() if np.isfinite(error)}
+        if not finite:
+            return ()
+        parts = ", ".join(f"{100 * error:.3g} % at {f:g}" for f, error in finite.items())
+        best = min(finite, key=lambda factor: finite[factor])
+        return (f"Scan of the bandwidth, over the assumed one: {parts}; started at {best:g}.",)
+
+    def _last_entry(self, at: Iterate, entry: Iteration) -> Iteration:
+        """The last step, with what its Jacobian says of DIDIM."""
+        loop, base, b = at.controller, at.x.base, self.model.matrix.shape[0]
+        if self.records.outputs != ("tau",) or loop is None:
+            return entry
+        problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
+        system = problem.regressor(at.evaluation, at.window)
+        solution = least_squares(system, (1.0 / at.evaluation.deviations)[system.joint])
+        J = largest_inertias(self.model, base)
+        return replace(
+            entry,
+            convergence_rate=convergence_rate(solution, system, at.equations.W[:, :b]),
+            friction_ratio=friction_ratio(self.model, base, loop, J),
+        )
+
+    def _failed(self, request: Request, verdict: Verdict) -> Estimate:
+        """Nothing was identified."""
+        options = self.options
+        return assemble(
+            request,
+            options.method,
+            options.settings,
+            verdict,
+            options.preprocessing,
+            self.model.matrix @ self.first,
+            controller=options.controller,
+            notes=record_notes(self.records.records),
+            output=options.output,
+        )
+
+
+def _bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, ...]:
+    """A note where DIDIM had settled elsewhere by more than the standard deviations."""
+    b = base.size
+    sigma = np.sqrt(np.diag(covariance[:b, :b]) + np.diag(first.corrected_covariance))
+    far = np.abs(first.parameters - base) / np.where(sigma > 0, sigma, np.inf)
+    order = [k for k in np.argsort(-far) if far[k] > BIAS_SIGMAS]
+    if not order:
+        return ()
+    names = listed([f"{first.names[k]} by {far[k]:.2g}" for k in order], 5)
+    return (
+        f"DIDIM alone settles elsewhere, in standard deviations: {names}. The difference is its "
+        "bias, since it leaves out how the motion changes with the parameters (39), if the loop "
+        "is right.",
+    )
+
+
+def _residual(outcome: Outcome) -> float:
+    return outcome.iterate.evaluation.residual
+
+
+def _joint_errors(at: Iterate, n: int) -> Array:
+    """(n,) norm of the error of each joint's first output."""
+    rho, joint = at.equations.y, at.equations.joint
+    return np.array([np.linalg.norm(rho[joint == j]) for j in range(n)])
+
+
+def _ending(outcome: Outcome, limit: int) -> str:
+    """How the iteration ended, as a sentence."""
+    steps = outcome.steps
+    match outcome.reason:
+        case StopReason.LIMIT:
+            return f"The limit of {limit} iterations was reached before the error settled."
+        case StopReason.REQUEST:
+            return f"Stopped on request after {steps} steps."
+        case StopReason.NO_STEP:
+            loop = outcome.iterate.controller
+            encoder = loop is not None and bool(np.any(np.asarray(loop.encoder) > 0))
+            hint = (
+                " Encoder steps in the simulated loop make it rough; try without (encoder = 0)."
+                if encoder
+                else ""
+            )
+            return (
+                f"Step {steps + 1} with the exact Jacobian: no part of it lowers the error "
+                f"({outcome.failure}).{hint}"
+            )
+    return f"The error settled after {steps} steps with the exact Jacobian."

@@ -1,0 +1,284 @@
+"""`ClosedLoopProblem`: the torque (or position) error of the simulated records as a function of x,
+and its two linearisations: the regressor (41) and the exact Jacobian (30).
+
+A problem never changes. Which rows count depends on the simulated loop, so that their window
+belongs to the iterate and is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.simulated_loop import SimulatedLoop
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
+from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError
+from didim.identification.records import RecordSet, Window
+from didim.identification.system import LinearSystem, observe, rows_of, stack
+from didim.results.status import Failure, FailureKind
+from didim.signals.states import States
+from didim.simulation.motion import Motion
+from didim.simulation.prepare import Asked, prepared
+from didim.simulation.sensitivities import differentiable, run_with
+from didim.validation import LARGEST
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+MAX_SUBSTEPS = 60
+"""Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """x: what is estimated, and the inertia that the gains follow."""
+
+    base: Array
+    """(b,) base parameters, chi."""
+    standard: Array | None = None
+    """(p,) physically consistent standard parameters behind them, for rules that work in these."""
+    loop: Array = field(default_factory=lambda: np.zeros(0))
+    """(e,) z of `SimulatedLoop`: logarithms of gain factors, delay."""
+    inertia: Array | None = None
+    """(n,) J of (51), where the loop is retuned for it (59)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """All records simulated with the same x, and their errors on the rows of a window."""
+
+    motions: tuple[Motion, ...]
+    errors: Array
+    """(g,) ||Y^j - Y_s^j|| over the rows of each joint, output after output."""
+    sizes: Array
+    """(g,) ||Y^j||."""
+    counts: Array
+    """(g,) rows."""
+
+    @property
+    def residual(self) -> float:
+        """||Y - Y_s|| / ||Y||, of the first output where there are two."""
+        n = self.motions[0].q.shape[1]
+        size = float(np.linalg.norm(self.sizes[:n]))
+        return float(np.linalg.norm(self.errors[:n])) / size if size > 0 else np.inf
+
+    @property
+    def by_joint(self) -> Array:
+        """(g,) ||Y^j - Y_s^j|| / ||Y^j||."""
+        return self.errors / np.where(self.sizes > 0, self.sizes, 1.0)
+
+    @property
+    def rms(self) -> float:
+        """The relative errors, rms over the joints."""
+        return float(np.sqrt(np.mean(self.by_joint**2)))
+
+    @property
+    def deviations(self) -> Array:
+        """(g,) rms error of each joint and output, floored far below the output itself."""
+        rows = np.sqrt(np.maximum(self.counts, 1.0))
+        rms, size = (x / rows for x in (self.errors, self.sizes))
+        return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoopProblem:
+    """A model, its records and the loop that they are simulated in."""
+
+    model: TorqueModel
+    records: RecordSet
+    loop: SimulatedLoop
+
+    @cached_property
+    def base(self) -> BaseModel:
+        """The model, which but for the very first simulation is one of base parameters."""
+        assert isinstance(self.model, BaseModel)
+        return self.model
+
+    def controller(self, x: Unknowns) -> Controller | None:
+        """The loop at x."""
+        return self.loop.at(x.loop, x.inertia)
+
+    def inertia(self, base: Array, previous: Array) -> Array:
+        """J (n,) of (51) that the loop is retuned for; the previous one where gains are given."""
+        loop = self.loop.controller
+        follows = loop is not None and (loop.by_poles or self.loop.follows_inertia)
+        return largest_inertias(self.model, base, previous) if follows else previous
+
+    def between(self, x: Unknowns, target: Unknowns, fraction: float) -> Unknowns:
+        """The point at a fraction of the way from x to the target, both of the same kind."""
+        loop = x.loop + fraction * (target.loop - x.loop)
+        if x.standard is not None and target.standard is not None:
+            standard = x.standard + fraction * (target.standard - x.standard)
+            return Unknowns(self.base.matrix @ standard, standard, loop)
+        base = x.base + fraction * (target.base - x.base)
+        inertia = None if x.inertia is None else self.inertia(base, x.inertia)
+        return Unknowns(base, None, loop, inertia)
+
+    def window(self, x: Unknowns, window: Window, shrink: bool = False) -> Window:
+        """The rows that the loop at x leaves, from those of another window."""
+        return self.records.window_for(self.model, x.base, self.controller(x), window, shrink)
+
+    def evaluate(self, x: Unknowns, window: Window) -> Evaluation | Failure:
+        """Simulate all records with x, and compare them on the window (35)."""
+        loop = self.controller(x)
+
+        def run(k: int) -> Motion | Failure:
+            motion = prepared(self._request(x, loop, k)).fixed(None)
+            return motion if motion.completed else _failure(motion)
+
+        found = self._each(run)
+        return found if isinstance(found, Failure) else self.compare(tuple(found), window)
+
+    def compare(self, motions: tuple[Motion, ...], window: Window) -> Evaluation:
+        """The errors of simulated outputs on the rows of a window.
+
+        Implements (28), (35).
+        """
+        records = self.records
+        groups = len(records.outputs) * records.n
+        errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
+        for k, motion in enumerate(motions):
+            rho, y = self._error(k, motion, window)
+            used = self._used(motion, window.samples[k])
+            errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
+            sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
+            counts += used.sum(axis=0)
+        return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts)
+
+    def regressor(self, evaluation: Evaluation, window: Window) -> LinearSystem:
+        """Y = W chi + rho, W of the simulated states: the regressor for the Jacobian (41).
+
+        Implements (37), (41), (44)-(47).
+        """
+        systems, contacts = [], len(self.model.contacts)
+        for k, motion in enumerate(evaluation.motions):
+            slip = motion.slip if motion.slip.shape[1] == contacts else None
+            states = States(motion.q, motion.dq, motion.ddq, slip)
+            tau = np.asarray(self.records.records[k].tau)
+            selection, samples = self.records.selection, window.samples[k]
+            systems.append(observe(self.base, states, tau, selection, samples, k))
+        return stack(systems)
+
+    def linearise(self, x: Unknowns, window: Window) -> tuple[Evaluation, LinearSystem] | Failure:
+        """Simulate all records with x and their sensitivities: rho = J step + rest, J (r, m) exact,
+        in base parameters and z, rho = Y - Y_s.
+
+        Implements (29), (31), (32).
+        """
+        loop = self.controller(x)
+
+        def run(k: int) -> tuple[Motion, LinearSystem] | Failure:
+            return self._linearised_record(self._request(x, loop, k), k, window)
+
+        found = self._each(run)
+        if isinstance(found, Failure):
+            return found
+        system = stack([system for _, system in found])
+        if system.y.size <= len(system.names):
+            return Failure(
+                FailureKind.FEW_EQUATIONS,
+                f"only {system.y.size} equations remain for {len(system.names)} unknowns "
+                "(rest_velocity? decimation?)",
+            )
+        if self.loop.unknown_gains is not None:
+            system = replace(system, W=system.W * self.loop.column_factors(x.loop, x.base.size))
+        return self.compare(tuple(motion for motion, _ in found), window), system
+
+    def _linearised_record(
+        self, request: Asked, k: int, window: Window
+    ) -> tuple[Motion, LinearSystem] | Failure:
+        """One record simulated with its sensitivities, which are decimated as they are produced."""
+        records, selection = self.records, self.records.selection
+        loop = self.loop
+        unknown = loop.unknown_gains is not None
+        run, directions = differentiable(request, unknown, loop.has_delay)
+        streams = {name: selection.decimator.stream() for name in records.outputs}
+        start, stop = window.samples[k]
+
+        def take(first: int, of_tau: Array, of_q: Array) -> None:
+            part = slice(max(start - first, 0), max(stop - first, 0))
+            for name, block in (("tau", of_tau), ("q", of_q)):
+                if name in streams and block[part].size:
+                    streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
+
+        motion = run_with(run, directions, request, take)
+        if not motion.completed:
+            return _failure(motion)
+        shape = (-1, records.n, directions.count)
+        parts = [
+            directions.folded(streams.pop(name).result().reshape(shape)) for name in records.outputs
+        ]
+        J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+        if not np.all(np.abs(J) < LARGEST):
+            return Failure(
+                FailureKind.SENSITIVITIES, "the sensitivities diverge; is the loop stable?"
+            )
+        rho, _ = self._error(k, motion, window)
+        used = self._used(motion, window.samples[k])
+        correlation = selection.decimator.correlation
+        return motion, rows_of(J, rho, used, directions.names, k, correlation)
+
+    def _request(self, x: Unknowns, loop: Controller | None, k: int) -> Asked:
+        """Record k as `didim.simulate` takes it."""
+        record, drive, delay = (
+            self.records.records[k],
+            self.records.inputs[k],
+            self.loop.delay(x.loop),
+        )
+        if delay != 0.0:
+            drive = drive.delayed(delay)
+        reference, torque = (drive, None) if loop is not None else (None, drive)
+        start = self.records.starts[k]
+        friction, width = "exact", 0.05
+        return Asked(
+            self.model, x.base, loop, record.t, reference, torque, friction, width, start, None,
+            MAX_SUBSTEPS,
+        )  # fmt: skip
+
+    def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:
+        """Run all records, on as many threads as there are processors; the first failure, if any
+        failed.
+        """
+        count = len(self.records.records)
+        try:
+            if count == 1:
+                found = [run(0)]
+            else:
+                with ThreadPoolExecutor() as pool:
+                    found = list(pool.map(run, range(count)))
+        except InputError as problem:  # too stiff a loop, at parameters that nobody gave
+            return Failure(FailureKind.SIMULATION, str(problem))
+        failures = [each for each in found if isinstance(each, Failure)]
+        return failures[0] if failures else [e for e in found if not isinstance(e, Failure)]
+
+    def _error(self, k: int, motion: Motion, window: Window) -> tuple[Array, Array]:
+        """Y - Y_s and Y of record k, decimated: (K, groups)."""
+        outputs, record = self.records.outputs, self.records.records[k]
+        signals = [np.asarray(getattr(of, name)) for of in (record, motion) for name in outputs]
+
+        def columns(start: int, stop: int) -> Array:
+            return np.hstack([each[start:stop] for each in signals])
+
+        reduced = self.records.selection.reduce(window.samples[k], columns)
+        y, y_s = np.hsplit(reduced, 2)
+        return y - y_s, y
+
+    def _used(self, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
+        """(K, groups) which rows count."""
+        moving = self.records.selection.moving(motion.dq, samples)
+        return np.tile(moving, len(self.records.outputs))
+
+
+def _failure(motion: Motion) -> Failure:
+    """Of a simulation that did not reach its end."""
+    end = float(motion.t[-1]) if motion.t.size else None
+    return Failure(FailureKind.SIMULATION, motion.message, end)

@@ -1,0 +1,342 @@
+"""`RecordSet`: the records of an identification, on regular clocks, with what drives their
+simulations and which of their samples become rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.control.transient import transient_of
+from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError, shortened
+from didim.results.history import Distance, distance
+from didim.results.prediction import check_joints, refuse_silent
+from didim.signals.experiment import Experiment
+from didim.signals.filters import estimated_motion
+from didim.signals.reference import Cached, Course, Reference
+from didim.signals.resample import period_of, regular
+from didim.signals.rows import Selection
+from didim.simulation.motion import Motion
+from didim.simulation.setup import course_of
+from didim.validation import per_joint
+
+Array = NDArray[np.float64]
+Start = tuple[ArrayLike, ArrayLike] | str | None
+"""Initial state of the simulations: None, "tracking" or (q, dq)."""
+
+MAX_CONTROL_SAMPLES = 5e6
+"""Samples of the control loop in one record, beyond which something is wrong with its clock."""
+
+MAX_TRANSIENT_FRACTION = 0.3
+"""Of a record that a transient found by itself may take."""
+
+SHRINK_RATIO = 0.8
+"""A transient may become shorter if it does by this factor."""
+
+START_SAMPLES = 50
+"""Samples that the initial state of an open loop is taken from."""
+
+MEASURED_CUTOFF = 0.1
+"""Of the sampling rate: cutoff of the filter of measured positions that distances are taken to."""
+
+MAX_DISTANCE_SAMPLES = 100_000
+"""Samples that a distance is taken over: of longer records every second, third, ... sample."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which samples of each record are used. It belongs to an iterate: loops of other gains need
+    other times to forget their initial state.
+    """
+
+    transient: float
+    """s left out at the start of every record."""
+    samples: tuple[tuple[int, int], ...]
+    """First and one past the last sample used, of each record."""
+    needed: float = 0.0
+    """s that the loop needs, where that was more than the records can spare; else 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordSet:
+    """Records that are simulated in one loop, and compared on the same rows."""
+
+    records: tuple[Experiment, ...]
+    selection: Selection
+    transient: float | None
+    """s cut at the start; None: what the simulated loop needs."""
+    start: Start
+    interpolation: str
+    """Of references that are arrays."""
+    outputs: tuple[str, ...] = ("tau",)
+    """Signals that are compared, "tau" and "q"."""
+    is_closed: bool = True
+    """Whether a controller drives the simulations; else the recorded torque does."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.records[0].n
+
+    @cached_property
+    def inputs(self) -> tuple[Course, ...]:
+        """What drives each simulation: the reference; in open loop the recorded torque."""
+        if not self.is_closed:
+            return tuple(Reference(r.t, r.tau, interpolation="cubic") for r in self.records)
+        return tuple(_reference(record, self.interpolation) for record in self.records)
+
+    @cached_property
+    def starts(self) -> tuple[Start, ...]:
+        """Initial state of each simulation; in open loop that of the measured positions."""
+        return tuple(self.start if self.is_closed else _measured_start(r) for r in self.records)
+
+    @cached_property
+    def references(self) -> list[Array]:
+        """(N, n) of each record: the reference at its times; in open loop the measured motion."""
+        if not self.is_closed:
+            return [np.asarray(record.q) for record in self.records]
+        pairs = zip(self.inputs, self.records, strict=True)
+        return [each.sample(np.asarray(record.t))[0] for each, record in pairs]
+
+    @cached_property
+    def poses(self) -> Array:
+        """(K, n) configurations of the references."""
+        pairs = zip(self.inputs, self.records, strict=True)
+        return np.vstack(
+            [each.sample(np.linspace(*_ends(record), 97))[0] for each, record in pairs]
+        )
+
+    def refuse_unusable(self) -> None:
+        """Refuse records without a reference, or too short for what is cut and decimated."""
+        for record in self.records:
+            if self.is_closed:
+                record.reference()
+        self.window(self.transient or 0.0)
+
+    def window(self, transient: float, needed: float = 0.0) -> Window:
+        """The samples that remain without `transient` s at the start of every record."""
+        times = [np.asarray(record.t) for record in self.records]
+        return Window(transient, tuple(self.selection.window(t, transient) for t in times), needed)
+
+    @cached_property
+    def first_window(self) -> Window:
+        """Before any loop was simulated."""
+        return self.window(self.transient or 0.0)
+
+    def window_for(
+        self,
+        model: TorqueModel,
+        parameters: Array,
+        loop: Controller | None,
+        window: Window,
+        shrink: bool = False,
+    ) -> Window:
+        """The window without what this loop needs to forget its initial state: 10 over its slowest
+        pole, at least 5 / omega_n (56).
+
+        A record keeps seven tenths of its length. The cut grows from that of `window`, or, where it
+        may `shrink`, follows the loop in steps that are worth it.
+        """
+        if self.transient is not None or loop is None:
+            return window
+        longest = MAX_TRANSIENT_FRACTION * min(
+            end - start for start, end in map(_ends, self.records)
+        )
+        needed = transient_of(model, parameters, loop, self.poses)
+        unmet = window.needed or (needed if needed > longest else 0.0)
+        cut = min(needed, longest)
+        if cut > window.transient or (shrink and cut < SHRINK_RATIO * window.transient):
+            return self.window(cut, unmet)
+        return window if unmet == window.needed else self.window(window.transient, unmet)
+
+    def window_notes(self, window: Window) -> tuple[str, ...]:
+        """A note where the records are too short for their loop."""
+        if not window.needed:
+            return ()
+        return (
+            f"The loop needs {window.needed:.3g} s to forget its initial state, but only "
+            f"{window.transient:.3g} s of the record were cut: a longer record would be safer.",
+        )
+
+    def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:
+        """Of simulated motions to the references, over the window (Fig. 11)."""
+        return self._distance(motions, self._thinned_references, window)
+
+    def distance_to_measured(self, motions: Sequence[Motion], window: Window) -> Distance | None:
+        """To the measured motion, filtered and differentiated; None where it was not measured."""
+        if any(record.q is None for record in self.records):
+            return None
+        return self._distance(motions, self._thinned_measured, window)
+
+    @cached_property
+    def _every(self) -> int:
+        return max(1, sum(np.size(r.t) for r in self.records) // MAX_DISTANCE_SAMPLES)
+
+    @cached_property
+    def _thinned_references(self) -> list[tuple[Array, Array, Array]]:
+        pairs = zip(self.inputs, self.records, strict=True)
+        return [each.sample(np.asarray(record.t)[:: self._every]) for each, record in pairs]
+
+    @cached_property
+    def _thinned_measured(self) -> list[tuple[Array, Array, Array]]:
+        found = []
+        for record in self.records:
+            rate = 1.0 / period_of(np.asarray(record.t))
+            motion = estimated_motion(np.asarray(record.q), rate, MEASURED_CUTOFF * rate)
+            q, dq, ddq = (signal[:: self._every].copy() for signal in motion)
+            found.append((q, dq, ddq))
+        return found
+
+    def _distance(
+        self,
+        motions: Sequence[Motion],
+        others: Sequence[tuple[Array, Array, Array]],
+        window: Window,
+    ) -> Distance:
+        every = self._every
+        ours: tuple[list[Array], ...] = ([], [], [])
+        theirs: tuple[list[Array], ...] = ([], [], [])
+        for motion, other, (start, stop) in zip(motions, others, window.samples, strict=True):
+            used = slice(-(-start // every), -(-stop // every))
+            for k, signal in enumerate((motion.q, motion.dq, motion.ddq)):
+                ours[k].append(signal[::every][used])
+                theirs[k].append(other[k][used])
+        first, second = (
+            (np.vstack(x[0]), np.vstack(x[1]), np.vstack(x[2])) for x in (ours, theirs)
+        )
+        return distance(first, second)
+
+
+def record_set(
+    model: TorqueModel,
+    experiments: Sequence[Experiment],
+    controller: Controller | None,
+    selection: Selection,
+    transient: float | None,
+    start: Start,
+    outputs: tuple[str, ...] = ("tau",),
+    shifts: bool = False,
+) -> RecordSet:
+    """The records of a method that simulates them, in the loop that the robot was in; `shifts` says
+    whether the reference may be delayed by less than a sample.
+    """
+    closed = controller is not None
+    cubic = shifts or controller is None
+    interpolation = "cubic" if cubic else _interpolation(controller, experiments)
+    records = regular_records(model, experiments, interpolation)
+    if isinstance(start, tuple):
+        for name, value in zip(("q", "dq"), start, strict=True):
+            per_joint(value, f"start, {name},", model.robot.n)
+    notes: tuple[str, ...] = ()
+    if controller is not None:
+        _refuse_endless(controller, records)
+        arrays = [e for e in experiments if not (e.q_ref is None or isinstance(e.q_ref, Course))]
+        if arrays and controller.rate is not None and interpolation != "held" and not shifts:
+            notes = (
+                f"The log's clock does not match that of the loop ({controller.rate:g} Hz): the "
+                "reference was interpolated by cubics. Give a didim.Reference to choose otherwise.",
+            )
+    cut = transient if closed else (transient or 0.0)
+    return RecordSet(tuple(records), selection, cut, start, interpolation, outputs, closed, notes)
+
+
+def regular_records(
+    model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic"
+) -> list[Experiment]:
+    """The experiments on regular clocks; refused where one is of another robot or has no torque at
+    a joint.
+    """
+    found = []
+    for experiment in experiments:
+        check_joints(model, experiment)
+        refuse_silent(model, experiment)
+        found.append(regular(experiment, interpolation))
+    return found
+
+
+def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
+    """Notes of the records, each with the name of its record."""
+    return tuple(f"{each.name or 'record'}: {note}" for each in experiments for note in each.notes)
+
+
+def estimates_delay(
+    controller: Controller | None,
+    gains: bool,
+    delay: bool | None,
+    experiments: Sequence[Experiment],
+) -> bool:
+    """Whether a delay of the reference is estimated: as set; None: with the gains of a sampled
+    law.
+    """
+    references = [e.q_ref for e in experiments if isinstance(e.q_ref, Reference)]
+    held = any(reference.interpolation == "held" for reference in references)
+    if delay and held:
+        raise InputError(
+            "estimate_delay needs a reference that can be shifted by less than a sample; give it "
+            'as an array, or as a didim.Reference with interpolation="linear" or "cubic" instead '
+            'of "held".'
+        )
+    sampled = controller is not None and controller.rate is not None
+    return (gains and sampled and not held) if delay is None else delay
+
+
+def check_start(start: Start, where: str) -> Start:
+    """An initial state of the simulations: None, "tracking" or (q, dq)."""
+    if start is None or (isinstance(start, str) and start == "tracking"):
+        return start
+    try:
+        q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
+    except (TypeError, ValueError):
+        raise InputError(
+            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
+            f"{shortened(start)}."
+        ) from None
+    return q, dq
+
+
+def _reference(record: Experiment, interpolation: str) -> Course:
+    """The reference; a trajectory remembers its coefficients from one simulation to the next."""
+    given = record.reference(interpolation)
+    found = course_of(given, np.asarray(record.t), record.n, interpolation, "q_ref")
+    return found if isinstance(found, Reference) else Cached(found)
+
+
+def _measured_start(record: Experiment) -> tuple[Array, Array]:
+    """Position and velocity at the first sample: a parabola through the first positions."""
+    t, q = np.asarray(record.t), np.asarray(record.q)
+    few = slice(0, min(START_SAMPLES, t.size))
+    fit = np.polynomial.polynomial.polyfit(t[few] - t[0], q[few], 2)
+    return fit[0], fit[1]
+
+
+def _ends(record: Experiment) -> tuple[float, float]:
+    time = np.asarray(record.t)
+    return float(time[0]), float(time[-1])
+
+
+def _refuse_endless(controller: Controller, records: Sequence[Experiment]) -> None:
+    """A log in milliseconds would be simulated for a thousand times as long."""
+    for record in records:
+        t = np.asarray(record.t)
+        steps = (t[-1] - t[0]) * (controller.rate or 1.0 / max(period_of(t), 1e-3))
+        if steps > MAX_CONTROL_SAMPLES:
+            raise InputError(
+                f"Experiment {record.name!r} lasts {t[-1] - t[0]:.4g} s, {steps:.2g} samples of "
+                "the control loop. Is t in seconds? If it is, split the record."
+            )
+
+
+def _interpolation(controller: Controller | None, experiments: Sequence[Experiment]) -> str:
+    """Of references on t: held where each sample of the law meets one of the log, else cubic."""
+    if controller is None or controller.rate is None:
+        return "cubic"
+    ratios = [1.0 / (period_of(np.asarray(each.t)) * controller.rate) for each in experiments]
+    held = all(ratio > 0.9 and abs(ratio - round(ratio)) < 0.01 for ratio in ratios)
+    return "held" if held else "cubic"

@@ -1,0 +1,105 @@
+"""Where the next step comes from. A rule proposes, the search along it accepts: `solve.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.identification.least_squares import Solution
+from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.records import Window
+from didim.identification.system import LinearSystem
+from didim.results.history import Iteration
+from didim.results.status import Failure, Guard
+
+Array = NDArray[np.float64]
+Path = tuple[tuple[Array, Array], ...]
+"""Pairs of an iterate and what least squares made of it, oldest first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """An accepted x^k: its simulation, its rows, its linear system, and how it was reached."""
+
+    x: Unknowns
+    evaluation: Evaluation
+    window: Window
+    controller: Controller | None
+    """The simulated loop."""
+    system: LinearSystem | None = None
+    """Y = W chi + rho (48), or rho = J step + rest (33); None where the rule builds it later."""
+    solution: Solution | None = None
+    """Of (48); None for rules that solve the system otherwise."""
+    proposed: Array = field(default_factory=lambda: np.zeros(0))
+    """(b,) chi^(k+1) of (48), with friction bounded by zero where guards are on."""
+    held: tuple[str, ...] = ()
+    """Friction parameters that are at that bound."""
+    path: Path = ()
+    """For `Anderson`."""
+    fraction: float = 1.0
+    """Of the full step that led here."""
+    guards: tuple[Guard, ...] = ()
+    """What changed that step."""
+    length: float = np.inf
+    """Squared length of the full step that led here, in standard deviations of the unknowns."""
+    small_falls: int = 0
+    """Steps in a row, up to here, that hardly lowered the error."""
+    seconds: float = 0.0
+
+    @property
+    def equations(self) -> LinearSystem:
+        """The linear system, where the rule has built it."""
+        assert self.system is not None
+        return self.system
+
+    @property
+    def row_weights(self) -> Array:
+        """(r,) 1 over the rms error of each equation's joint and output."""
+        return np.asarray((1.0 / self.evaluation.deviations)[self.equations.joint])
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Where a rule wants to go."""
+
+    target: Unknowns
+    guards: tuple[Guard, ...] = ()
+    length: float = np.inf
+    """Squared, in standard deviations of the unknowns."""
+    path: Path = ()
+
+
+class Rule(Protocol):
+    """What `solve` asks of a rule."""
+
+    def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
+        """The full step from an iterate."""
+        ...
+
+    def advance(
+        self,
+        problem: ClosedLoopProblem,
+        iterate: Iterate,
+        best: Iterate,
+        x: Unknowns,
+        window: Window,
+        fraction: float,
+    ) -> Iterate | Failure:
+        """The iterate at x, a fraction of the step away, or why it is not accepted."""
+        ...
+
+    def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
+        """The rows that a trial at x is judged on."""
+        ...
+
+    def better(self, best: Iterate, iterate: Iterate) -> Iterate:
+        """Which of the two is kept as the best so far."""
+        ...
+
+    def entry(self, problem: ClosedLoopProblem, iterate: Iterate) -> Iteration:
+        """The iterate's line of the history."""
+        ...

@@ -1,0 +1,169 @@
+"""Gauss-Newton steps with the exact Jacobian, (29)-(33): inside the physically consistent set, or
+plain as printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.barrier import MU, Problem
+from didim.dynamics.consistent import Consistent
+from didim.identification.least_squares import least_squares
+from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.records import Window
+from didim.identification.rules import Iterate, Step
+from didim.identification.system import compressed
+from didim.results.history import EXACT, Iteration
+from didim.results.status import Failure, FailureKind, Guard, GuardKind
+
+Array = NDArray[np.float64]
+
+SMALL_FALL = 1e-3
+"""Relative fall of the squared error that counts as none."""
+
+
+@dataclass(frozen=True)
+class GaussNewtonRule:
+    """Plain Gauss-Newton: x^(k+1) = x^k + the least squares solution of (33).
+
+    Implements (27).
+    """
+
+    def iterate(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Iterate | Failure:
+        """The records simulated and linearised at x."""
+        found = problem.linearise(x, window)
+        if isinstance(found, Failure):
+            return found
+        evaluation, system = found
+        return Iterate(x, evaluation, window, problem.controller(x), system)
+
+    def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
+        """delta x of (33), each joint and output weighted by its error."""
+        x, b = iterate.x, problem.base.matrix.shape[0]
+        weights = iterate.row_weights
+        solution = least_squares(iterate.equations, weights)
+        length = float(np.sum((weights * (iterate.equations.W @ solution.values)) ** 2))
+        target = Unknowns(x.base + solution.values[:b], None, x.loop + solution.values[b:])
+        return Step(target, length=length)
+
+    def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
+        """The rows that the loop at x leaves."""
+        return problem.window(x, window, shrink=True)
+
+    def advance(
+        self,
+        problem: ClosedLoopProblem,
+        iterate: Iterate,
+        best: Iterate,
+        x: Unknowns,
+        window: Window,
+        fraction: float,
+    ) -> Iterate | Failure:
+        """Accepted wherever the simulation finishes."""
+        del iterate, best, fraction
+        return self.iterate(problem, x, window)
+
+    def better(self, best: Iterate, iterate: Iterate) -> Iterate:
+        """The last."""
+        del best
+        return iterate
+
+    def entry(self, problem: ClosedLoopProblem, iterate: Iterate) -> Iteration:
+        """With the gains that are estimated."""
+        loop, n, found = problem.loop, problem.base.robot.n, iterate.evaluation
+        gains = {kind: np.zeros(n) for kind, _ in loop.gains}
+        for (kind, j), value in zip(loop.gains, loop.gain_values(iterate.x.loop), strict=True):
+            gains[kind][j] = value
+        return Iteration(
+            iterate.x.base,
+            found.residual,
+            found.by_joint[:n],
+            gains,
+            iterate.fraction,
+            iterate.guards,
+            seconds=iterate.seconds,
+            stage=EXACT,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BarrierRule(GaussNewtonRule):
+    """Gauss-Newton inside the physically consistent set: (33), the log-det barrier of `barrier.py`
+    and the prior of the loop's unknowns, as one convex problem; every step lowers their sum.
+    """
+
+    consistent: Consistent
+
+    def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
+        """The minimum of the linearised merit; changes of gains and delay are bounded."""
+        x, loop, matrix = iterate.x, problem.loop, problem.base.matrix
+        assert x.standard is not None
+        weights = iterate.row_weights
+        now = np.concatenate([matrix @ x.standard, x.loop])
+        R, rest = compressed(iterate.equations, weights)
+        centre = np.zeros(loop.count)
+        convex = Problem(self.consistent, matrix, R, R @ now + rest, centre, loop.spread)
+        theta, z = convex.solve(x.standard, x.loop)
+        guards: tuple[Guard, ...] = ()
+        if np.any(np.abs(z - x.loop) > loop.longest_step):
+            z = np.clip(z, x.loop - loop.longest_step, x.loop + loop.longest_step)
+            theta, z = convex.solve(x.standard, z, held=np.ones(z.size, dtype=bool))
+            guards = (Guard(GuardKind.GAINS),)
+        step = np.concatenate([matrix @ theta, z]) - now
+        length = float(np.sum((R @ step) ** 2))
+        return Step(Unknowns(matrix @ theta, theta, z), guards, length)
+
+    def advance(
+        self,
+        problem: ClosedLoopProblem,
+        iterate: Iterate,
+        best: Iterate,
+        x: Unknowns,
+        window: Window,
+        fraction: float,
+    ) -> Iterate | Failure:
+        """Accepted where the merit falls, on the rows of the trial.
+
+        A full step is mostly taken, and linearised at once; shorter ones only if they pass.
+        """
+        del best
+        before = iterate.evaluation
+        if window.samples != iterate.window.samples:
+            before = problem.compare(iterate.evaluation.motions, window)
+        start = self._merit(problem, iterate, iterate.x, before)
+        rises = Failure(FailureKind.ERROR_RISES)
+        if fraction < 1.0:
+            trial = problem.evaluate(x, window)
+            if isinstance(trial, Failure):
+                return trial
+            if not self._merit(problem, iterate, x, trial) < start:
+                return rises
+        found = self.iterate(problem, x, window)
+        if isinstance(found, Failure):
+            return found
+        fall = start - self._merit(problem, iterate, x, found.evaluation)
+        if not fall > 0:
+            return rises
+        is_small = 2.0 * fall / iterate.equations.y.size < SMALL_FALL
+        return replace(found, small_falls=iterate.small_falls + 1 if is_small else 0)
+
+    def _merit(
+        self, problem: ClosedLoopProblem, iterate: Iterate, x: Unknowns, found: Evaluation
+    ) -> float:
+        """What a step from `iterate` must lower: half the squared errors in its standard
+        deviations, the barrier, and the prior of z.
+
+        Errors count for as many rows as the step starts from: which rows are at rest depends on the
+        simulation.
+        """
+        assert x.standard is not None
+        mean = found.errors**2 / np.maximum(found.counts, 1.0) / iterate.evaluation.deviations**2
+        pull = x.loop / problem.loop.spread
+        return (
+            0.5 * float(iterate.evaluation.counts @ mean)
+            + MU * self.consistent.value(x.standard)
+            + 0.5 * float(pull @ pull)
+        )

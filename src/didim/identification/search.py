@@ -1,0 +1,46 @@
+"""Along a step: how much of it is taken."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from didim.identification.problem import ClosedLoopProblem
+from didim.identification.rules import Iterate, Rule, Step
+from didim.results.status import Failure, Guard, GuardKind
+
+
+@dataclass(frozen=True)
+class Halving:
+    """The full step, else a half, a quarter, ... of it, until the rule accepts."""
+
+    halvings: int = 8
+    """0: the full step or none, as printed."""
+
+    def along(
+        self,
+        problem: ClosedLoopProblem,
+        rule: Rule,
+        iterate: Iterate,
+        best: Iterate,
+        step: Step,
+    ) -> Iterate | Failure:
+        """The next iterate, or why the shortest step was not accepted either."""
+        began, window = time.perf_counter(), iterate.window
+        guards, fraction = step.guards, 1.0
+        for _ in range(self.halvings + 1):
+            x = problem.between(iterate.x, step.target, fraction)
+            window = rule.trial_window(problem, x, window)
+            found = rule.advance(problem, iterate, best, x, window, fraction)
+            if isinstance(found, Iterate):
+                return replace(
+                    found,
+                    path=step.path,
+                    fraction=fraction,
+                    guards=guards,
+                    length=step.length,
+                    seconds=time.perf_counter() - began,
+                )
+            guards = (*guards, Guard(GuardKind.HALVED, failure=found))
+            fraction /= 2
+        return found

@@ -1,0 +1,77 @@
+"""Figure 5: one Gauss-Newton iteration on the error of the simulated output, for every method.
+
+DIDIM takes the regressor for the Jacobian (41), the exact method keeps the term that (39) drops;
+they differ in the rule, and in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from didim.identification.problem import ClosedLoopProblem
+from didim.identification.rules import Iterate, Rule
+from didim.identification.search import Halving
+from didim.identification.stopping import Stopping
+from didim.results.history import Iteration
+from didim.results.status import Failure, StopReason
+
+Progress = Callable[[float], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How an iteration ended."""
+
+    iterate: Iterate
+    """The last one where it converged, else the best."""
+    reason: StopReason
+    history: tuple[Iteration, ...]
+    """The start and every step."""
+    failure: Failure | None = None
+    """Why no step was possible, where that is the reason."""
+
+    @property
+    def steps(self) -> int:
+        """Steps taken."""
+        return len(self.history) - 1
+
+
+def solve(
+    problem: ClosedLoopProblem,
+    rule: Rule,
+    search: Halving,
+    stopping: Stopping,
+    start: Iterate,
+    limit: int,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Iterate from `start`, at most `limit` steps; `progress` gets the fraction done."""
+    iterate = best = start
+    history = [rule.entry(problem, start)]
+    reason, failure, step = StopReason.LIMIT, None, None
+    for k in range(1, limit + 1):
+        step = rule.step(problem, iterate)  # linear least squares: (48), or (33)
+        found = search.along(problem, rule, iterate, best, step)  # simulate in the loop, (21)-(26)
+        if isinstance(found, Failure):
+            reason, failure = StopReason.NO_STEP, found
+            break
+        previous, iterate = iterate, found
+        best = rule.better(best, iterate)
+        history.append(rule.entry(problem, iterate))
+        if stopping.is_met(previous, iterate):  # (34)
+            return Outcome(iterate, StopReason.TOLERANCES, tuple(history))
+        if progress is not None and _declines(progress(k / limit)):
+            return Outcome(best, StopReason.REQUEST, tuple(history))
+    untaken = step if reason is StopReason.NO_STEP else None
+    if stopping.is_near(problem, best, untaken):
+        reason = StopReason.NOISE_FLOOR
+    return Outcome(best, reason, tuple(history), failure)
+
+
+def _declines(answer: object) -> bool:
+    """Whether a progress callback asks to stop: it returned something false, but not None."""
+    return answer is not None and not np.all(answer)  # type: ignore[call-overload]

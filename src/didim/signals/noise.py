@@ -1,0 +1,45 @@
+"""White noise of a torque signal, from its second differences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+MAX_LAG_CORRELATION = 0.9
+"""Correlation of a noise-free torque with itself one sample later, below which a period of the
+motion has too few samples (about fourteen) for its second differences to be small.
+"""
+
+MOTION_FRACTION = 0.25
+"""Part of the second differences that the motion alone makes, beyond which they are not noise."""
+
+
+def noise_variance(tau: Array, samples: slice) -> Array:
+    """(n,) variance of white noise on torques (N, n): that of their second differences over the
+    samples, over 6, at least that of their quantisation. An upper bound where the torque itself
+    changes fast.
+    """
+    steps = np.abs(np.diff(tau, axis=0)).T
+    quantum = np.array([np.min(step[step > 0], initial=np.inf) for step in steps])
+    coarse = np.where(np.isfinite(quantum), quantum, 0.0) ** 2 / 12.0
+    return np.maximum(_second_differences(tau[samples]), coarse)
+
+
+def is_undersampled(tau: Array, simulated: Array) -> NDArray[np.bool_]:
+    """(n,) whether second differences of a record's torque (N, n) show its motion, not its noise.
+
+    A simulated torque has no noise: where it bends as much as the recorded one, with few samples in
+    a period, nothing is known about noise.
+    """
+    centred = simulated - simulated.mean(axis=0)
+    power = np.maximum(np.sum(centred**2, axis=0), 1e-300)
+    correlation = np.sum(centred[1:] * centred[:-1], axis=0) / power
+    bends = _second_differences(simulated) > MOTION_FRACTION * _second_differences(tau)
+    return np.asarray(bends & (correlation < MAX_LAG_CORRELATION))
+
+
+def _second_differences(tau: Array) -> Array:
+    """(n,) the variance of white noise that has these second differences, by their median."""
+    return np.asarray((np.median(np.abs(np.diff(tau, 2, axis=0)), axis=0) / 0.6745) ** 2 / 6.0)
