@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 import didim
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
-from didim.identification.closed_loop import ClosedLoop
+from didim.identification.problem import ClosedLoopProblem
 from didim.identification.prior import prior_of, towards
-from didim.identification.system import LinearSystem, compressed
+from didim.regression.system import LinearSystem, compressed
 from didim.robot.inertia import is_consistent
 from didim.signals.rows import Selection
 from support.virtual import loop, model, scara_record

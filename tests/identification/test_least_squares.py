@@ -7,9 +7,9 @@ import pytest
 
 import didim
 from didim.identification.essential import essential
-from didim.identification.least_squares import estimate, joint_deviations, solve
-from didim.identification.statistics import statistics
-from didim.identification.system import LinearSystem, stack
+from didim.regression.least_squares import estimate, joint_deviations, solve
+from didim.regression.statistics import statistics
+from didim.regression.system import LinearSystem, stack
 
 TRUE = np.array([3.0, -1.0, 0.5, 20.0])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import didim
-from didim.identification.closed_loop import ClosedLoop
+from didim.identification.problem import ClosedLoopProblem
 from didim.signals.rows import Selection
 from support.virtual import model
 

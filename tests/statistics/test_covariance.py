@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from didim.identification.least_squares import estimate
-from didim.identification.statistics import statistics
-from didim.identification.system import LinearSystem
+from didim.regression.least_squares import estimate
+from didim.regression.statistics import statistics
+from didim.regression.system import LinearSystem
 from didim.signals.decimation import Decimation
 
 

@@ -16,8 +16,8 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.identification.methods.idim import IDIM
-from didim.results.prediction import check_joints
 from didim.signals.experiment import Experiment
+from didim.simulation.records import check_joints
 
 _FIRST: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     sampling,

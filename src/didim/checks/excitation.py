@@ -10,10 +10,10 @@ import numpy as np
 
 from didim.checks.data import Subject
 from didim.checks.finding import Finding
-from didim.identification.least_squares import fit
-from didim.identification.statistics import conditions
-from didim.identification.system import LinearSystem, observe, stack
 from didim.identification.verdict import EXCITE, unidentifiable
+from didim.regression.least_squares import fit
+from didim.regression.statistics import conditions
+from didim.regression.system import LinearSystem, observe, stack
 from didim.results.judgement import ILL_CONDITIONED
 from didim.signals.rows import Selection
 from didim.signals.states import States, reference_states

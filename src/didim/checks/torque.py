@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from didim.checks.data import Subject
 from didim.checks.finding import Finding
 from didim.checks.signals import BEYOND
-from didim.results.prediction import SILENT
 from didim.signals.states import States
+from didim.simulation.records import SILENT
 
 Array = NDArray[np.float64]
 

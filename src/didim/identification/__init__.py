@@ -4,6 +4,6 @@ from didim.identification.identify import identify
 from didim.identification.methods.didim import DIDIM
 from didim.identification.methods.idim import IDIM
 from didim.identification.methods.output_error import OutputError
-from didim.identification.system import LinearSystem
+from didim.regression.system import LinearSystem
 
 __all__ = ["DIDIM", "IDIM", "LinearSystem", "OutputError", "identify"]

@@ -26,32 +26,31 @@ from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.errors import InputError
-from didim.identification.identify import Progress, Request, assemble
+from didim.identification.identify import Progress, Request, assemble, record_notes
 from didim.identification.initial import error_with, scan_bandwidth
-from didim.identification.least_squares import Solution, least_squares
 from didim.identification.problem import ClosedLoopProblem, Unknowns
-from didim.identification.records import RecordSet, record_notes
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
-from didim.identification.statistics import convergence_rate, statistics, torque_noise
-from didim.identification.stopping import Printed, ShortStep, Stopping
+from didim.identification.stopping import Printed, ShortStep
 from didim.identification.verdict import (
     CHECK_LOOP,
-    EXCITE,
     OPEN_LOOP,
     Evidence,
     Verdict,
-    excitation_message,
     judge,
     stationary_joints,
+    unexcited,
 )
+from didim.regression.least_squares import Solution, least_squares
+from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
 from didim.results.formatting import listed
 from didim.results.history import Iteration
 from didim.results.prediction import Preprocessing
 from didim.results.status import Failure, FailureKind, Status, StopReason
+from didim.simulation.record_set import RecordSet
 
 Array = NDArray[np.float64]
 
@@ -68,55 +67,38 @@ BANDWIDTH_STEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class ExactOptions:
-    """Settings of the solver, whichever method asks for it."""
-
-    method: str
-    """Its name in the estimate."""
-    settings: object
-    """The method itself, for the provenance."""
-    controller: Controller | None
-    """The loop as assumed; None: open loop."""
-    estimate_gains: bool
-    estimate_delay: bool
-    scan: bool
-    """Whether unknown gains are first looked for by a scan of the bandwidth."""
-    max_iterations: int
-    preprocessing: Preprocessing
-    barrier: bool = True
-    """False: plain Gauss-Newton, (29)-(34)."""
-    tol_residual: float = 1e-3
-    tol_parameters: float = 1e-2
-    output: str = "torque"
-
-
-@dataclass(frozen=True, eq=False)
 class ExactMethod:
-    """One run: model, records and options; what is computed from them is computed once."""
+    """One run: model, records and settings; what follows from them is computed once."""
 
-    options: ExactOptions
+    name: str
+    """Of the method, in the estimate."""
+    settings: Any
+    """The method that runs it: `estimate_gains`, `max_iterations` and, without the barrier, the
+    tolerances are read from it.
+    """
     model: BaseModel
     records: RecordSet
+    controller: Controller | None
+    """The loop as assumed; None: open loop."""
+    preprocessing: Preprocessing
+    has_delay: bool
+    """Whether a delay of the reference is estimated."""
+    scans: bool
+    """Whether unknown gains are first looked for by a scan of the bandwidth."""
+    barrier: bool = True
+    """False: plain Gauss-Newton, (29)-(34)."""
     start: Array | None = None
     """(b,) base parameters to start near; None: the prior."""
+    output: str = "torque"
 
     @cached_property
     def prior(self) -> Consistent:
         """The physically consistent set, its barrier centred on the described or generic robot: the
         minimum does not depend on where the iteration starts.
         """
-        model, records = self.model, self.records
-        torque = np.concatenate([np.asarray(r.tau) for r in records.records]).std(axis=0)
-        pairs = zip(records.references, records.records, strict=True)
-        motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
-        velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
-        inertia = largest_inertias(model.full, generic_links(model))
-        return prior_of(
-            model,
-            tuned_inertia(model, self.options.controller, inertia),
-            np.maximum(torque, 1e-6 * torque.max()),
-            np.where(velocity > 0, velocity, 1.0),
-        )
+        model = self.model
+        links = largest_inertias(model.full, generic_links(model))
+        return prior_of(model, tuned_inertia(model, self.controller, links), *self.records.sizes)
 
     @cached_property
     def first(self) -> Array:
@@ -129,7 +111,7 @@ class ExactMethod:
     def scanned(self) -> dict[float, float]:
         """The torque error at each factor on the assumed bandwidth; empty where it is not asked."""
         loop = self._numeric_loop
-        if not (self.options.estimate_gains and self.options.scan) or loop is None:
+        if not (self.settings.estimate_gains and self.scans) or loop is None:
             return {}
         problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
         return scan_bandwidth(problem, self.prior, self.first)
@@ -147,8 +129,8 @@ class ExactMethod:
     @cached_property
     def _numeric_loop(self) -> Controller | None:
         """The assumed loop, with numbers for its gains where they are estimated."""
-        loop = self.options.controller
-        if not self.options.estimate_gains or loop is None:
+        loop = self.controller
+        if not self.settings.estimate_gains or loop is None:
             return loop
         gains = self._gains(loop)
         if np.any(gains.kv < 0):
@@ -164,9 +146,8 @@ class ExactMethod:
 
     def problem(self, loop: Controller | None) -> ClosedLoopProblem:
         """The problem in one of the loops."""
-        unknown = self._gains(loop) if self.options.estimate_gains and loop is not None else None
-        delay = self.options.estimate_delay
-        simulated = SimulatedLoop(loop, unknown_gains=unknown, has_delay=delay)
+        unknown = self._gains(loop) if self.settings.estimate_gains and loop is not None else None
+        simulated = SimulatedLoop(loop, unknown_gains=unknown, has_delay=self.has_delay)
         return ClosedLoopProblem(self.model, self.records, simulated)
 
     def run(
@@ -179,9 +160,8 @@ class ExactMethod:
         """Identify from the prior, or from the base parameters `others`, each (b,), if they are
         better; `history` is that of an earlier stage, `first` its estimate where it converged.
         """
-        if still := stationary_joints(self.model, self.records.references):
-            message = f"{excitation_message(still)} {EXCITE}"
-            return self._failed(request, Verdict(Status.UNEXCITED, message))
+        if verdict := unexcited(stationary_joints(self.model, self.records.references)):
+            return self._failed(request, verdict)
         best = self.best(others, request.progress)
         request.tell(1.0)
         if isinstance(best, Failure) and best.kind is FailureKind.FEW_EQUATIONS:
@@ -213,7 +193,7 @@ class ExactMethod:
                 failure = start
                 continue
             outcome = self._solve(problem, start, progress)
-            if best is None or _residual(outcome) < _residual(best[1]):
+            if best is None or _error(outcome) < _error(best[1]):
                 best = problem, outcome
             if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
                 break
@@ -222,16 +202,15 @@ class ExactMethod:
     def _solve(
         self, problem: ClosedLoopProblem, start: Iterate, progress: Progress | None
     ) -> Outcome:
-        options = self.options
-        rule, search = self._rule, Halving() if options.barrier else Halving(0)
-        stopping: Stopping = ShortStep()
-        if not options.barrier:
-            stopping = Printed(options.tol_residual, options.tol_parameters)
-        return solve(problem, rule, search, stopping, start, options.max_iterations, progress)
+        limit, search, stopping = self.settings.max_iterations, Halving(), ShortStep()
+        if self.barrier:
+            return solve(problem, self._rule, search, stopping, start, limit, progress)
+        printed = Printed(self.settings.tol_residual, self.settings.tol_parameters)
+        return solve(problem, self._rule, Halving(0), printed, start, limit, progress)
 
     @property
     def _rule(self) -> GaussNewtonRule:
-        return BarrierRule(self.prior) if self.options.barrier else GaussNewtonRule()
+        return BarrierRule(self.prior) if self.barrier else GaussNewtonRule()
 
     def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
         """The start, standard parameters (p,), that leaves least."""
@@ -241,9 +220,9 @@ class ExactMethod:
         for theta in starts:
             began = time.perf_counter()
             base = self.model.matrix @ theta
-            if not self.options.barrier and self.start is not None:
+            if not self.barrier and self.start is not None:
                 base = self.start
-            x = Unknowns(base, theta if self.options.barrier else None, z)
+            x = Unknowns(base, theta if self.barrier else None, z)
             window = problem.window(x, window, shrink=True)
             iterate = self._rule.iterate(problem, x, window)
             if isinstance(iterate, Failure):
@@ -265,7 +244,7 @@ class ExactMethod:
         if self.records.outputs[0] != "tau":
             return True
         at, n = outcome.iterate, self.model.robot.n
-        noise = torque_noise(problem.records, at.window, at.evaluation)
+        noise = problem.noise(at.evaluation, at.window)
         explained = np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise)
         return bool(explained or at.evaluation.rms < min(self.scanned.values(), default=np.inf))
 
@@ -278,53 +257,51 @@ class ExactMethod:
         first: Estimate | None,
     ) -> Estimate:
         """The estimate at the last iterate, judged."""
-        at, options, model = outcome.iterate, self.options, self.model
-        system, b, loop = at.equations, model.matrix.shape[0], problem.loop
+        at, model, loop = outcome.iterate, self.model, problem.loop
+        system, b, n = at.equations, model.matrix.shape[0], model.robot.n
         solution = least_squares(system, at.row_weights)
         verdict = judge(self._evidence(problem, outcome, solution))
         figures = statistics(system, solution, np.zeros(system.W.shape[1]))
-        sizes, errors = at.evaluation.sizes[: model.robot.n], _joint_errors(at, model.robot.n)
-        total = float(np.linalg.norm(errors) / np.linalg.norm(sizes))
-        sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))[b:]
-        gains = loop.gain_values(at.x.loop)
-        estimated = {
-            name: (float(value), float(value * s))
-            for name, value, s in zip(loop.gain_names, gains, sigma, strict=False)
-        }
-        if loop.has_delay:
-            estimated["delay"] = (loop.delay(at.x.loop), float(sigma[-1]))
-        transient, delay = at.window.transient, loop.delay(at.x.loop)
-        if first is not None and verdict.status is Status.CONVERGED and not estimated:
+        gains = _estimated(loop, at.x.loop, figures.corrected[b:, b:])
+        if first is not None and verdict.status is Status.CONVERGED and not gains:
             bias = _bias_notes(first, at.x.base, figures.corrected)
             verdict = replace(verdict, notes=(*verdict.notes, *bias))
-        return assemble(
+        transient, delay = at.window.transient, loop.delay(at.x.loop)
+        return self._assembled(
             request,
-            options.method,
-            options.settings,
             verdict,
-            replace(options.preprocessing, transient=transient, delay=delay),
             at.x.base,
-            figures,
-            (total, errors / np.where(sizes > 0, sizes, 1.0)),
-            controller=at.controller,
-            notes=(
-                *record_notes(self.records.records),
-                *self.records.notes,
-                *self.records.window_notes(at.window),
-                *self._scan_notes,
-            ),
-            output=options.output,
+            replace(self.preprocessing, transient=transient, delay=delay),
+            at.controller,
+            (*self.records.notes, *self.records.window_notes(at.window), *self._scan_notes),
+            figures=figures,
+            residual=_residual(at, n),
             iterations=outcome.steps,
             history=(*history, *outcome.history[:-1], self._last_entry(at, outcome.history[-1])),
-            gains=estimated,
+            gains=gains,
             standard=at.x.standard,
         )
+
+    def _assembled(
+        self,
+        request: Request,
+        verdict: Verdict,
+        values: Array,
+        preprocessing: Preprocessing,
+        controller: Controller | None,
+        notes: tuple[str, ...] = (),
+        **more: Any,
+    ) -> Estimate:
+        more |= {"controller": controller, "output": self.output}
+        more["notes"] = (*record_notes(self.records.records), *notes)
+        end = verdict, preprocessing, values
+        return assemble(request, self.name, self.settings, *end, **more)
 
     def _evidence(
         self, problem: ClosedLoopProblem, outcome: Outcome, solution: Solution
     ) -> Evidence:
         at = outcome.iterate
-        fixed, standard = self.options.estimate_gains or at.controller is None, at.x.standard
+        fixed, standard = self.settings.estimate_gains or at.controller is None, at.x.standard
 
         def error_at(factor: float) -> float:
             if fixed or standard is None:
@@ -332,29 +309,17 @@ class ExactMethod:
             loop = SimulatedLoop(at.controller).faster(factor)
             return error_with(problem, loop, self.prior, standard, BANDWIDTH_STEPS)
 
-        return Evidence(
-            self.model,
-            at.equations,
-            solution,
-            self.records.references,
-            outcome.reason,
-            _ending(outcome, self.options.max_iterations),
-            problem,
-            at,
-            error_at,
-            self._error_with_other_reference,
-        )
+        return Evidence(problem, outcome, solution, error_at, self._error_with_other_reference)
 
     def _error_with_other_reference(self) -> tuple[float, float] | None:
         """The same law with or without the reference's velocity, its gains fitted too."""
-        loop = self.options.controller
+        loop = self.controller
         parts = np.unique([] if loop is None else np.asarray(loop.velocity_reference, dtype=float))
         if loop is None or loop.model_term != "none" or parts.size != 1 or parts[0] not in (0, 1):
             return None
         other = float(1.0 - parts[0])
-        controller = replace(loop, velocity_reference=other)
-        options = replace(self.options, controller=controller)
-        found = ExactMethod(options, self.model, self.records).best()
+        law = replace(loop, velocity_reference=other)
+        found = replace(self, controller=law, start=None).best()
         return None if isinstance(found, Failure) else (other, found[1].iterate.evaluation.rms)
 
     @property
@@ -383,18 +348,26 @@ class ExactMethod:
 
     def _failed(self, request: Request, verdict: Verdict) -> Estimate:
         """Nothing was identified."""
-        options = self.options
-        return assemble(
-            request,
-            options.method,
-            options.settings,
-            verdict,
-            options.preprocessing,
-            self.model.matrix @ self.first,
-            controller=options.controller,
-            notes=record_notes(self.records.records),
-            output=options.output,
-        )
+        base = self.model.matrix @ self.first
+        return self._assembled(request, verdict, base, self.preprocessing, self.controller)
+
+
+def _estimated(loop: SimulatedLoop, z: Array, covariance: Array) -> dict[str, tuple[float, float]]:
+    """Gains and delay with their sigma, from the covariance of z."""
+    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    pairs = zip(loop.gain_names, loop.gain_values(z), sigma, strict=False)
+    found = {name: (float(value), float(value * s)) for name, value, s in pairs}
+    if loop.has_delay:
+        found["delay"] = (loop.delay(z), float(sigma[-1]))
+    return found
+
+
+def _residual(at: Iterate, n: int) -> tuple[float, Array]:
+    """||Y - Y_s|| / ||Y|| of the first output, in all and by joint (n,)."""
+    rho, joint, sizes = at.equations.y, at.equations.joint, at.evaluation.sizes[:n]
+    errors = np.array([np.linalg.norm(rho[joint == j]) for j in range(n)])
+    total = float(np.linalg.norm(errors) / np.linalg.norm(sizes))
+    return total, errors / np.where(sizes > 0, sizes, 1.0)
 
 
 def _bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, ...]:
@@ -413,34 +386,5 @@ def _bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, .
     )
 
 
-def _residual(outcome: Outcome) -> float:
+def _error(outcome: Outcome) -> float:
     return outcome.iterate.evaluation.residual
-
-
-def _joint_errors(at: Iterate, n: int) -> Array:
-    """(n,) norm of the error of each joint's first output."""
-    rho, joint = at.equations.y, at.equations.joint
-    return np.array([np.linalg.norm(rho[joint == j]) for j in range(n)])
-
-
-def _ending(outcome: Outcome, limit: int) -> str:
-    """How the iteration ended, as a sentence."""
-    steps = outcome.steps
-    match outcome.reason:
-        case StopReason.LIMIT:
-            return f"The limit of {limit} iterations was reached before the error settled."
-        case StopReason.REQUEST:
-            return f"Stopped on request after {steps} steps."
-        case StopReason.NO_STEP:
-            loop = outcome.iterate.controller
-            encoder = loop is not None and bool(np.any(np.asarray(loop.encoder) > 0))
-            hint = (
-                " Encoder steps in the simulated loop make it rough; try without (encoder = 0)."
-                if encoder
-                else ""
-            )
-            return (
-                f"Step {steps + 1} with the exact Jacobian: no part of it lowers the error "
-                f"({outcome.failure}).{hint}"
-            )
-    return f"The error settled after {steps} steps with the exact Jacobian."

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
-from didim.identification.statistics import Statistics
 from didim.identification.verdict import Verdict
+from didim.regression.statistics import Statistics
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.judgement import WORSE, worsening
 from didim.results.prediction import Predictor, Preprocessing, Validation
 from didim.results.provenance import hashed, provenance
 from didim.signals.experiment import Experiment
+from didim.simulation.record_set import Start
+from didim.validation import flag, real, whole
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
@@ -119,6 +121,41 @@ def identify(
     if others:
         method.ready(base, others)
     return method.run(Request(base, records, others, progress, dict(origin or {}), tuple(notes)))
+
+
+def check_settings(settings: Any, where: str) -> None:
+    """Convert the settings that all methods with simulations share, or refuse them."""
+    if settings.transient is not None:
+        transient = real(settings.transient, f"{where}: transient, in s,", least=0.0)
+        object.__setattr__(settings, "transient", transient)
+    for name in ("tol_residual", "tol_parameters"):
+        tolerance = real(getattr(settings, name), f"{where}: {name}", above=0.0)
+        object.__setattr__(settings, name, tolerance)
+    limit = whole(settings.max_iterations, f"{where}: max_iterations", least=1)
+    object.__setattr__(settings, "max_iterations", limit)
+    object.__setattr__(settings, "start", check_start(settings.start, where))
+    flag(settings.estimate_gains, f"{where}: estimate_gains")
+    flag(settings.estimate_delay, f"{where}: estimate_delay", optional=True)
+    _ = settings.selection
+
+
+def check_start(start: Start, where: str) -> Start:
+    """An initial state of the simulations: None, "tracking" or (q, dq)."""
+    if start is None or (isinstance(start, str) and start == "tracking"):
+        return start
+    try:
+        q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
+    except (TypeError, ValueError):
+        raise InputError(
+            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
+            f"{shortened(start)}."
+        ) from None
+    return q, dq
+
+
+def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
+    """Notes of the records, each with the name of its record."""
+    return tuple(f"{each.name or 'record'}: {note}" for each in experiments for note in each.notes)
 
 
 def assemble(

@@ -10,7 +10,6 @@ at all, towards slower ones, and from those that move nothing, towards stiffer o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,19 +17,21 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.simulated_loop import SimulatedLoop
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
-from didim.dynamics.model import BaseModel, DynamicModel
+from didim.dynamics.model import BaseModel
+from didim.dynamics.regular import unit_parameters, unit_rotors
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
 from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
-from didim.identification.records import Window
 from didim.identification.rules import Iterate, Step
+from didim.identification.rules.regressor import RegressorRule
 from didim.identification.search import Halving
 from didim.identification.solve import solve
 from didim.identification.stopping import Never
-from didim.identification.system import LinearSystem, compressed
+from didim.regression.system import LinearSystem, compressed
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.status import Failure
+from didim.simulation.record_set import Window
 from didim.validation import vector
 
 Array = NDArray[np.float64]
@@ -113,34 +114,11 @@ def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
             )
         return _from_base(model, model.matrix @ described)
     unit = _from_base(model, model.matrix @ unit_parameters(model.full))
-    return unit if initial == "unit" else Start(*_rotors_alone(model), unit.base)
+    return unit if initial == "unit" else Start(*unit_rotors(model), unit.base)
 
 
 def _from_base(model: BaseModel, base: Array) -> Start:
     return Start(model, base, base)
-
-
-def unit_parameters(model: DynamicModel) -> Array:
-    """phi = 0 except ZZ_j = 1 (63), or M_j = 1 where joint j is prismatic.
-
-    Implements (63).
-    """
-    phi = np.zeros(len(model.parameter_names))
-    for j, joint in enumerate(model.robot.joints):
-        phi[model.parameter_names.index(f"{'M' if joint.kind == 'prismatic' else 'ZZ'}{j + 1}")] = (
-            1.0
-        )
-    return phi
-
-
-def _rotors_alone(model: BaseModel) -> tuple[DynamicModel, Array]:
-    """A model of rotors only, one on every joint, with Ia_j = 1: its inertia matrix is the identity
-    (61), (62).
-    """
-    fields: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
-    joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
-    rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
-    return rotors, np.array([float(name.startswith("Ia")) for name in rotors.parameter_names])
 
 
 def scan_bandwidth(
@@ -182,7 +160,7 @@ def error_with(
     """The torque error, rms over the joints, after a few steps in another loop; infinite where not
     even the start can be simulated.
     """
-    other, rule = replace(problem, loop=loop), ConsistentRegressorRule(consistent)
+    other, rule = replace(problem, loop=loop), ConsistentRegressorRule(consistent=consistent)
     x = Unknowns(problem.base.matrix @ standard, standard)
     window = other.window(x, problem.records.first_window)
     first = other.evaluate(x, window)
@@ -192,18 +170,19 @@ def error_with(
     return solve(other, rule, Halving(2), Never(), start, steps).iterate.evaluation.rms
 
 
-@dataclass(frozen=True, eq=False)
-class ConsistentRegressorRule:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConsistentRegressorRule(RegressorRule):
     """(48) inside the physically consistent set, for the scan of the bandwidth: cheap, without
     sensitivities, accepted wherever the simulation finishes.
     """
 
     consistent: Consistent
+    error_guard: bool = False
 
     def iterate(
         self, problem: ClosedLoopProblem, x: Unknowns, evaluation: Evaluation, window: Window
     ) -> Iterate:
-        """The iterate of a simulation."""
+        """The iterate of a simulation; its equations are built when it is left."""
         return Iterate(x, evaluation, window, problem.controller(x))
 
     def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
@@ -215,25 +194,6 @@ class ConsistentRegressorRule:
         barrier = Problem(self.consistent, matrix, R, target, none, none)
         standard, _ = barrier.solve(x.standard, none)
         return Step(Unknowns(matrix @ standard, standard, x.loop))
-
-    def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
-        """The same for all steps."""
-        del problem, x
-        return window
-
-    def advance(
-        self,
-        problem: ClosedLoopProblem,
-        iterate: Iterate,
-        best: Iterate,
-        x: Unknowns,
-        window: Window,
-        fraction: float,
-    ) -> Iterate | Failure:
-        """Simulate with x."""
-        del iterate, best, fraction
-        found = problem.evaluate(x, window)
-        return found if isinstance(found, Failure) else self.iterate(problem, x, found, window)
 
     def better(self, best: Iterate, iterate: Iterate) -> Iterate:
         """The smaller error, rms over the joints."""

@@ -22,13 +22,14 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
-from didim.identification.records import RecordSet, Window
-from didim.identification.system import LinearSystem, observe, rows_of, stack
+from didim.regression.system import LinearSystem, observe, rows_of, stack
 from didim.results.status import Failure, FailureKind
+from didim.signals.noise import is_undersampled, noise_variance
 from didim.signals.states import States
+from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, prepared
-from didim.simulation.sensitivities import differentiable, run_with
+from didim.simulation.record_set import RecordSet, Window
 from didim.validation import LARGEST
 
 Array = NDArray[np.float64]
@@ -193,39 +194,40 @@ class ClosedLoopProblem:
             system = replace(system, W=system.W * self.loop.column_factors(x.loop, x.base.size))
         return self.compare(tuple(motion for motion, _ in found), window), system
 
+    def noise(self, evaluation: Evaluation, window: Window) -> Array:
+        """(n,) fraction of each joint's decimated torque that white noise would be, by second
+        differences of the raw torque; 0 where too few samples in a period leave it unknown.
+        """
+        records, n = self.records, self.records.n
+        variance, count, unknown = np.zeros(n), 0, np.zeros(n, dtype=bool)
+        triples = zip(records.records, evaluation.motions, window.samples, strict=True)
+        for record, motion, (start, stop) in triples:
+            tau, used, rows = np.asarray(record.tau), slice(start, stop), max(stop - start - 2, 0)
+            variance += rows * noise_variance(tau, used)
+            count += rows
+            unknown |= is_undersampled(tau[used], motion.tau[used])
+        decimator = records.selection.decimator
+        kept = sum(decimator.kept(stop - start).size for start, stop in window.samples)
+        rms = evaluation.sizes[:n] / np.sqrt(max(kept, 1))
+        noise = np.sqrt(decimator.noise_gain * variance / max(count, 1))
+        return np.where(unknown, 0.0, noise / np.where(rms > 0, rms, 1.0))
+
     def _linearised_record(
         self, request: Asked, k: int, window: Window
     ) -> tuple[Motion, LinearSystem] | Failure:
-        """One record simulated with its sensitivities, which are decimated as they are produced."""
-        records, selection = self.records, self.records.selection
-        loop = self.loop
-        unknown = loop.unknown_gains is not None
-        run, directions = differentiable(request, unknown, loop.has_delay)
-        streams = {name: selection.decimator.stream() for name in records.outputs}
-        start, stop = window.samples[k]
-
-        def take(first: int, of_tau: Array, of_q: Array) -> None:
-            part = slice(max(start - first, 0), max(stop - first, 0))
-            for name, block in (("tau", of_tau), ("q", of_q)):
-                if name in streams and block[part].size:
-                    streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
-
-        motion = run_with(run, directions, request, take)
-        if not motion.completed:
-            return _failure(motion)
-        shape = (-1, records.n, directions.count)
-        parts = [
-            directions.folded(streams.pop(name).result().reshape(shape)) for name in records.outputs
-        ]
-        J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-        if not np.all(np.abs(J) < LARGEST):
-            return Failure(
-                FailureKind.SENSITIVITIES, "the sensitivities diverge; is the loop stable?"
-            )
-        rho, _ = self._error(k, motion, window)
-        used = self._used(motion, window.samples[k])
-        correlation = selection.decimator.correlation
-        return motion, rows_of(J, rho, used, directions.names, k, correlation)
+        """One record simulated with its sensitivities."""
+        records, loop, samples = self.records, self.loop, window.samples[k]
+        unknowns = loop.unknown_gains is not None, loop.has_delay
+        decimator = records.selection.decimator
+        run = decimated_sensitivities(request, *unknowns, records.outputs, decimator, samples)
+        if not run.motion.completed:
+            return _failure(run.motion)
+        if not np.all(np.abs(run.J) < LARGEST):
+            detail = "the sensitivities diverge; is the loop stable?"
+            return Failure(FailureKind.SENSITIVITIES, detail)
+        rho, _ = self._error(k, run.motion, window)
+        used = self._used(run.motion, samples)
+        return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> Asked:
         """Record k as `didim.simulate` takes it."""

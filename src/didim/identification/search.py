@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 
 from didim.identification.problem import ClosedLoopProblem
-from didim.identification.rules import Iterate, Rule, Step
+from didim.identification.rules import Iterate, Rule, Step, Trial
 from didim.results.status import Failure, Guard, GuardKind
 
 
@@ -31,7 +31,7 @@ class Halving:
         for _ in range(self.halvings + 1):
             x = problem.between(iterate.x, step.target, fraction)
             window = rule.trial_window(problem, x, window)
-            found = rule.advance(problem, iterate, best, x, window, fraction)
+            found = rule.advance(problem, iterate, best, Trial(x, window, fraction))
             if isinstance(found, Iterate):
                 return replace(
                     found,

@@ -21,6 +21,17 @@ from didim.results.status import Failure, StopReason
 
 Progress = Callable[[float], Any]
 
+_ENDINGS = {
+    StopReason.TOLERANCES: "Error and parameters settled after {steps} iterations.",
+    StopReason.NOISE_FLOOR: (
+        "The error settled after {steps} iterations; no step lowers it further (noise, encoder "
+        "steps, saturation or sticking)."
+    ),
+    StopReason.LIMIT: "All {steps} iterations were used before the tolerances were met.",
+    StopReason.REQUEST: "Stopped on request after {steps} iterations.",
+    StopReason.NO_STEP: "No step is possible after {steps} iterations: {failure}.",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -38,6 +49,11 @@ class Outcome:
     def steps(self) -> int:
         """Steps taken."""
         return len(self.history) - 1
+
+    @property
+    def ending(self) -> str:
+        """How it ended, as a sentence."""
+        return _ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)
 
 
 def solve(

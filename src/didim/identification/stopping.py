@@ -10,13 +10,15 @@ import numpy as np
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate, Step
 from didim.identification.rules.regressor import parameter_scale
-from didim.identification.statistics import BEYOND_NOISE, torque_noise
 from didim.results.status import GuardKind
 
 STOPPING = ("sigma", "printed")
 
 NEAR_TOLERANCES = 5.0
 """Tolerances within which an iteration that cannot go on counts as arrived."""
+
+BEYOND_NOISE = 2.0
+"""Times the noise beyond which a residual needs an explanation."""
 
 NO_RESIDUAL = 1e-9
 """Residual below which nothing is left to explain."""
@@ -105,7 +107,7 @@ class InSigma:
         """Whether only noise is left, and the next step is small."""
         del step
         change = np.abs(iterate.proposed - iterate.x.base) / parameter_scale(iterate)
-        noise = torque_noise(problem.records, iterate.window, iterate.evaluation)
+        noise = problem.noise(iterate.evaluation, iterate.window)
         return bool(
             np.all(iterate.evaluation.by_joint <= BEYOND_NOISE * noise)
             and np.all(change <= NEAR_TOLERANCES * self.tol_parameters)

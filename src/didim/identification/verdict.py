@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
-from didim.identification.least_squares import Solution
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
-from didim.identification.statistics import BEYOND_NOISE, torque_noise
-from didim.identification.system import LinearSystem
+from didim.identification.solve import Outcome
+from didim.identification.stopping import BEYOND_NOISE
+from didim.regression.least_squares import Solution
+from didim.regression.system import LinearSystem
 from didim.results.formatting import joint_label, listed
 from didim.results.judgement import NEGLIGIBLE, SUSPECT
 from didim.results.status import Status, StopReason
@@ -73,51 +73,51 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known at the end of an identification."""
+    """What is known at the end of an iteration."""
 
-    model: BaseModel
-    system: LinearSystem
+    problem: ClosedLoopProblem
+    outcome: Outcome
     solution: Solution
-    motions: list[Array]
-    """(N, n) of each record: the reference, or the motion that was differentiated."""
-    reason: StopReason
-    ending: str
-    """How the iteration ended, as a sentence."""
-    problem: ClosedLoopProblem | None = None
-    """None where nothing was simulated."""
-    iterate: Iterate | None = None
-    error_at: Callable[[float], float] = lambda _: np.inf
+    """Of the last iterate's equations."""
+    error_at: Callable[[float], float]
     """The torque error, rms over the joints, of a loop with another bandwidth."""
     error_with_other_reference: Callable[[], tuple[float, float] | None] = lambda: None
     """The same law with or without velocity reference: that setting and its torque error."""
 
     @property
+    def iterate(self) -> Iterate:
+        """Where the iteration ended."""
+        return self.outcome.iterate
+
+    @property
+    def label(self) -> Callable[[int], str]:
+        """Joints by number and name."""
+        return partial(joint_label, self.problem.model)
+
+    @property
     def estimates_gains(self) -> bool:
         """Whether gains are unknowns."""
-        return self.problem is not None and self.problem.loop.unknown_gains is not None
+        return self.problem.loop.unknown_gains is not None
 
     @property
     def is_open_loop(self) -> bool:
         """Whether the recorded torque drove the simulations."""
-        return self.problem is not None and not self.problem.records.is_closed
+        return not self.problem.records.is_closed
 
     @property
     def residual(self) -> Array:
         """(n,) fraction of each joint's torque that is unexplained."""
-        assert self.iterate is not None
-        return self.iterate.evaluation.by_joint[: self.model.robot.n]
+        return self.iterate.evaluation.by_joint[: self.problem.records.n]
 
     @cached_property
     def noise(self) -> Array:
         """(n,) fraction of each joint's torque that is noise; 0: unknown."""
-        assert self.problem is not None
-        assert self.iterate is not None
-        return torque_noise(self.problem.records, self.iterate.window, self.iterate.evaluation)
+        return self.problem.noise(self.iterate.evaluation, self.iterate.window)
 
     @cached_property
     def worst_joint(self) -> int | None:
         """The joint whose torque is least explained, beyond the noise; None: all are explained."""
-        if self.problem is None or self.problem.records.outputs[0] != "tau":
+        if self.problem.records.outputs[0] != "tau":
             return None  # of positions, the encoder's error is not known here
         residual, noise = self.residual, self.noise
         j = int((residual / np.maximum(noise, 1e-12)).argmax())
@@ -129,20 +129,19 @@ class Evidence:
         j = self.worst_joint
         assert j is not None
         noise = f"noise is {100 * self.noise[j]:.2g} %" if self.noise[j] else "noise is not known"
-        label = joint_label(self.model, j)
-        return (
-            f"{100 * self.residual[j]:.3g} % of the torque of {label} is unexplained, where {noise}"
-        )
+        part = f"{100 * self.residual[j]:.3g} % of the torque of {self.label(j)}"
+        return f"{part} is unexplained, where {noise}"
 
 
 def judge(evidence: Evidence) -> Verdict:
     """Go down the list of checks."""
-    converged = evidence.reason.status is Status.CONVERGED
+    outcome = evidence.outcome
+    converged = outcome.reason.status is Status.CONVERGED
     for check in CHECKS:
         if (check.when_converged and not converged) or (found := check.finds(evidence)) is None:
             continue
-        parts = (found, check.remedy(evidence), evidence.ending if check.tells_ending else "")
-        status = check.status or evidence.reason.status
+        parts = (found, check.remedy(evidence), outcome.ending if check.tells_ending else "")
+        status = check.status or outcome.reason.status
         return Verdict(status, " ".join(filter(None, parts)), _caveats(evidence))
     doubts = []
     if evidence.worst_joint is not None:
@@ -150,7 +149,7 @@ def judge(evidence: Evidence) -> Verdict:
             f"More is unexplained than noise: {evidence.excess}. The model may lack an effect "
             "(friction, offset), or the loop differs."
         )
-    return Verdict(Status.CONVERGED, evidence.ending, (*doubts, *_caveats(evidence)))
+    return Verdict(Status.CONVERGED, outcome.ending, (*doubts, *_caveats(evidence)))
 
 
 def stationary_joints(model: BaseModel, motions: Iterable[Array]) -> list[str]:
@@ -176,44 +175,11 @@ def unidentifiable(
     return found
 
 
-def excitation_message(findings: list[str]) -> str:
-    """The findings as a sentence."""
+def unexcited(findings: list[str], remedy: str = EXCITE) -> Verdict | None:
+    """The verdict on a record that does not identify something; None where nothing was found."""
     text = "; ".join(findings)
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def implausible(model: BaseModel, system: LinearSystem, solution: Solution) -> list[str]:
-    """Notes on a least squares solution that is not physical, or that explains little."""
-    notes, known = [], dict(zip(system.names, solution.values, strict=True))
-    base = np.array([known.get(name, 0.0) for name in model.parameter_names])
-    J = largest_inertias(model, base)
-    if np.any(J <= 0):
-        notes.append(
-            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no robot has "
-            "these parameters. Check sign and units of its torque and position."
-        )
-    rho = system.residual(solution.values)
-    variance = float(np.sum((solution.weights * rho) ** 2)) / max(rho.size - solution.rank, 1)
-    sigma = np.sqrt(np.diag(solution.inverse) * variance)
-    frictional = dict(zip(model.parameter_names, model.frictional, strict=True))
-    triples = zip(system.names, solution.values, sigma, strict=True)
-    bad = [name for name, value, s in triples if frictional[name] and value < -3 * s]
-    if bad:
-        turned = len(bad) == sum(frictional[name] for name in system.names)
-        hint = (
-            "Is the sign of the torque right?"
-            if turned
-            else "Equations of joints at rest spoil it; try rest_velocity."
-        )
-        notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
-    n = model.robot.n
-    error, size = (np.sqrt(np.bincount(system.joint % n, x**2, n)) for x in (rho, system.y))
-    poor = [j for j in range(n) if error[j] > SUSPECT * size[j] > 0]
-    if poor:
-        joints = [f"{100 * error[j] / size[j]:.3g} % of {joint_label(model, j)}" for j in poor]
-        hint = "check units, signs, columns and filters before using this"
-        notes.insert(0, f"Much of the torque is unexplained, {', '.join(joints)}: {hint}.")
-    return notes
+    message = f"{text[:1].upper()}{text[1:]}. {remedy}"
+    return Verdict(Status.UNEXCITED, message) if findings else None
 
 
 def loop_advice(evidence: Evidence) -> str:
@@ -222,25 +188,25 @@ def loop_advice(evidence: Evidence) -> str:
 
 
 def _excitation(evidence: Evidence) -> str | None:
-    model, system = evidence.model, evidence.system
-    found = unidentifiable(model, system, evidence.solution, evidence.motions)
-    return excitation_message(found) if found else None
+    records, model = evidence.problem.records, evidence.problem.base
+    system = evidence.iterate.equations
+    found = unexcited(unidentifiable(model, system, evidence.solution, records.references), "")
+    return None if found is None else found.message.strip()
 
 
 def _excitation_remedy(evidence: Evidence) -> str:
-    problem, iterate = evidence.problem, evidence.iterate
-    if problem is None or iterate is None or evidence.estimates_gains:
-        return EXCITE
-    loop, alone = iterate.controller, problem.records.outputs == ("q",)
-    return f"{FOLLOWING_GAINS} {EXCITE}" if alone and loop is not None and loop.by_poles else EXCITE
+    loop, alone = evidence.iterate.controller, evidence.problem.records.outputs == ("q",)
+    follows = loop is not None and loop.by_poles and not evidence.estimates_gains
+    return f"{FOLLOWING_GAINS} {EXCITE}" if alone and follows else EXCITE
 
 
 def _unfinished(evidence: Evidence) -> str | None:
-    return None if evidence.reason.status is Status.CONVERGED else evidence.ending
+    outcome = evidence.outcome
+    return None if outcome.reason.status is Status.CONVERGED else outcome.ending
 
 
 def _unfinished_remedy(evidence: Evidence) -> str:
-    if evidence.reason is StopReason.REQUEST:
+    if evidence.outcome.reason is StopReason.REQUEST:
         return ""
     if evidence.is_open_loop:
         return OPEN_LOOP
@@ -248,25 +214,25 @@ def _unfinished_remedy(evidence: Evidence) -> str:
 
 
 def _open_loop_error(evidence: Evidence) -> str | None:
-    if not evidence.is_open_loop or evidence.iterate is None:
-        return None
     residual = evidence.iterate.evaluation.residual
-    return f"{100 * residual:.3g} % of the position is unexplained." if residual > SUSPECT else None
+    if not evidence.is_open_loop or not residual > SUSPECT:
+        return None
+    return f"{100 * residual:.3g} % of the position is unexplained."
 
 
 def _off_trajectory(evidence: Evidence) -> str | None:
-    problem, iterate, n = evidence.problem, evidence.iterate, evidence.model.robot.n
-    if problem is None or iterate is None or evidence.is_open_loop:
+    outputs, n = evidence.problem.records.outputs, evidence.problem.records.n
+    if evidence.is_open_loop or "q" not in outputs:
         return None
-    for k, name in enumerate(problem.records.outputs):
-        error = iterate.evaluation.by_joint[k * n : (k + 1) * n]
-        if name == "q" and error.max() > OFF_TRAJECTORY:
-            label = joint_label(evidence.model, int(error.argmax()))
-            return (
-                f"The iteration settled, but the simulated position of {label} is "
-                f"{100 * error.max():.3g} % off: check its unit, sign and column."
-            )
-    return None
+    first = n * outputs.index("q")
+    error = evidence.iterate.evaluation.by_joint[first : first + n]
+    if not error.max() > OFF_TRAJECTORY:
+        return None
+    label = evidence.label(int(error.argmax()))
+    return (
+        f"The iteration settled, but the simulated position of {label} is "
+        f"{100 * error.max():.3g} % off: check its unit, sign and column."
+    )
 
 
 def _other_bandwidth(evidence: Evidence) -> str | None:
@@ -298,9 +264,7 @@ def _unexplained(evidence: Evidence) -> str | None:
 
 
 def _unknown_gains(evidence: Evidence) -> str | None:
-    if evidence.problem is None:
-        return None
-    names, b = evidence.problem.loop.gain_names, evidence.model.matrix.shape[0]
+    names, b = evidence.problem.loop.gain_names, evidence.problem.base.matrix.shape[0]
     sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
     unknown = [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
     return f"The record does not identify the gains {listed(unknown)}." if unknown else None
@@ -311,7 +275,7 @@ def _other_reference(evidence: Evidence) -> str | None:
     only the residual separates them.
     """
     doubted = evidence.worst_joint is not None or _caveats(evidence)
-    if not evidence.estimates_gains or not doubted or evidence.iterate is None:
+    if not evidence.estimates_gains or not doubted:
         return None
     now, found = evidence.iterate.evaluation.rms, evidence.error_with_other_reference()
     if found is None or not found[1] < CLEARLY_BETTER * now:
@@ -325,15 +289,13 @@ def _other_reference(evidence: Evidence) -> str | None:
 
 def _caveats(evidence: Evidence) -> tuple[str, ...]:
     """What the numbers do not include, or need to be checked for."""
-    problem, iterate = evidence.problem, evidence.iterate
-    if problem is None or iterate is None:
-        return ()
     if evidence.is_open_loop:
         return (
             "In open loop the recorded torque drives the simulation: its noise and offset are not "
             "in sigma.",
         )
-    delay, loop = problem.loop.delay(iterate.x.loop), iterate.controller
+    iterate = evidence.iterate
+    delay, loop = evidence.problem.loop.delay(iterate.x.loop), iterate.controller
     if loop is None or not abs(delay) > MANY_SAMPLES / (loop.rate or 1e3):
         return ()
     return (

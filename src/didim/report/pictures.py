@@ -23,8 +23,9 @@ from didim.report.curves import (
 from didim.results.estimate import Estimate
 from didim.results.formatting import torque_unit, torque_word
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows, check_joints
+from didim.results.prediction import ComparedRows
 from didim.signals.experiment import Experiment
+from didim.simulation.records import check_joints
 from didim.validation import whole
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
+from didim.robot import labels
 from didim.robot.effects import LINK
 
 
 def joint_label(model: TorqueModel, j: int) -> str:
     """A joint by number and name, for messages."""
-    return f"joint {j + 1} ({model.robot.joint_names[j]})"
+    return labels.joint_label(model.robot, j)
 
 
 def number(value: float) -> str:

@@ -9,23 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.results.status import Guard
+from didim.simulation.distance import Distance
 
 Array = NDArray[np.float64]
 
 DIDIM, EXACT = "DIDIM", "exact"
 """Stages of an iteration."""
-
-
-@dataclass(frozen=True, eq=False)
-class Distance:
-    """Relative distance of the simulated motion to another one, by joint: ||q_s - q|| / ||q||, and
-    the same of dq and ddq.
-    """
-
-    q: Array
-    """(n,)."""
-    dq: Array
-    ddq: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +63,3 @@ def steps_told(history: Sequence[Iteration]) -> str:
     return (
         f"{' and '.join(f'{count} {name}' for name, count in steps.items())} step{'s'[: last != 1]}"
     )
-
-
-def distance(simulated: tuple[Array, Array, Array], other: tuple[Array, Array, Array]) -> Distance:
-    """How far one motion (q, dq, ddq), each (N, n), is from another.
-
-    Implements (40).
-    """
-    ratios = []
-    for one, two in zip(simulated, other, strict=True):
-        size = np.linalg.norm(two, axis=0)
-        ratios.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
-    return Distance(*ratios)

@@ -13,7 +13,6 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
-from didim.results.formatting import joint_label
 from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
@@ -21,13 +20,10 @@ from didim.signals.resample import is_regular, period_of, regular
 from didim.signals.rows import Selection
 from didim.signals.states import States, measured_states, reference_states
 from didim.simulation.motion import Motion
+from didim.simulation.records import check_joints, refuse_silent
 from didim.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
-
-
-SILENT = 1e-30
-"""A torque below this, N.m or N, is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,28 +223,3 @@ def simulated(
         initial=preprocessing.start,
         check=False,
     )
-
-
-def check_joints(model: TorqueModel, experiment: Experiment) -> None:
-    """Refuse what is no experiment, or one of another robot."""
-    if not isinstance(experiment, Experiment):
-        raise InputError(
-            f"experiment must be a didim.Experiment, found {type(experiment).__name__}."
-        )
-    if experiment.n != model.robot.n:
-        raise InputError(
-            f"Experiment {experiment.name!r} has {experiment.n} joints, robot {model.robot.name!r} "
-            f"has {model.robot.n}."
-        )
-
-
-def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
-    """Refuse a record in which a joint has no torque."""
-    silent = np.flatnonzero(np.abs(np.asarray(experiment.tau)).max(axis=0) < SILENT)
-    if silent.size:
-        j = int(silent[0])
-        raise InputError(
-            f"Experiment {experiment.name!r}: the torque of {joint_label(model, j)} is zero "
-            "throughout. "
-            "Was it recorded, and is it in the right column?"
-        )

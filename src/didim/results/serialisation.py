@@ -14,9 +14,10 @@ from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
-from didim.results.history import DIDIM, Distance, Iteration
+from didim.results.history import DIDIM, Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
 from didim.robot.serialisation import plain_robot, robot_of
+from didim.simulation.distance import Distance
 
 Array = NDArray[np.float64]
 Arrays = Mapping[str, Array]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError
 from didim.results.estimate import Estimate
-from didim.results.prediction import check_joints, simulated
+from didim.results.prediction import simulated
 from didim.signals.experiment import Experiment
 from didim.simulation.motion import Motion
+from didim.simulation.records import check_joints
 from didim.simulation.run import Progress
 from didim.simulation.simulate import simulate
 from didim.study.study import Study

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,39 +21,33 @@ from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
-from didim.identification.exact import ExactMethod, ExactOptions
-from didim.identification.identify import Request, assemble
+from didim.identification.exact import ExactMethod
+from didim.identification.identify import Request, assemble, check_settings, record_notes
 from didim.identification.initial import Start, check_initial, start_of
-from didim.identification.least_squares import check_weights
 from didim.identification.problem import ClosedLoopProblem, Unknowns
-from didim.identification.records import (
-    RecordSet,
-    check_start,
-    estimates_delay,
-    record_notes,
-    record_set,
-)
 from didim.identification.rules import Iterate
 from didim.identification.rules.regressor import RegressorRule
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
-from didim.identification.statistics import convergence_rate, statistics
 from didim.identification.stopping import STOPPING, InSigma, Never, Printed
 from didim.identification.verdict import (
-    EXCITE,
     Evidence,
     Verdict,
-    excitation_message,
     judge,
     stationary_joints,
+    unexcited,
 )
+from didim.regression.least_squares import check_weights
+from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
-from didim.validation import flag, one_of, real, whole
+from didim.simulation.record_set import RecordSet
+from didim.simulation.records import estimates_delay, record_set
+from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
 
@@ -135,17 +130,10 @@ class DIDIM:
         check_initial(self.initial)
         check_weights(self.weights)
         one_of(self.stopping, "DIDIM: stopping", STOPPING)
-        if self.transient is not None:
-            transient = real(self.transient, "DIDIM: transient, in s,", least=0.0)
-            object.__setattr__(self, "transient", transient)
-        for name in ("tol_residual", "tol_parameters"):
-            object.__setattr__(self, name, real(getattr(self, name), f"DIDIM: {name}", above=0.0))
-        limit = whole(self.max_iterations, "DIDIM: max_iterations", least=1)
-        object.__setattr__(self, "max_iterations", limit)
-        for name in ("guards", "accelerate", "exact_interval", "refine", "estimate_gains", "scan"):
+        check_settings(self, "DIDIM")
+        for name in ("guards", "accelerate", "exact_interval", "refine", "scan"):
             flag(getattr(self, name), f"DIDIM: {name}")
-        for name in ("gain_update", "estimate_delay"):
-            flag(getattr(self, name), f"DIDIM: {name}", optional=True)
+        flag(self.gain_update, "DIDIM: gain_update", optional=True)
         if self.gain_update and not self.controller.by_poles and self.controller.inertia is None:
             raise InputError(
                 "DIDIM: gain_update of a loop given by its gains needs the inertia that they were "
@@ -155,8 +143,6 @@ class DIDIM:
             raise InputError(
                 "DIDIM: exact sensitivities need a law that didim knows; an OwnLaw has none."
             )
-        object.__setattr__(self, "start", check_start(self.start, "DIDIM"))
-        _ = self.selection
 
     @property
     def selection(self) -> Selection:
@@ -207,8 +193,7 @@ class DIDIM:
         problem = ClosedLoopProblem(model, records, loop)
         rule = RegressorRule(self.weights, self.guards, self.guards, self.guards, self.accelerate)
         start = start_of(model, self.initial)
-        if still := stationary_joints(model, records.references):
-            verdict = Verdict(Status.UNEXCITED, f"{excitation_message(still)} {EXCITE}")
+        if verdict := unexcited(stationary_joints(model, records.references)):
             return self._failed(request, records, start, verdict), None
         first = started(problem, rule, start)
         if isinstance(first, Failure) and _is_word(self.initial, "unit"):
@@ -242,24 +227,14 @@ class DIDIM:
         if jacobian is not None:
             rate = convergence_rate(solution, system, jacobian)
             history[-1] = replace(history[-1], convergence_rate=rate)
-        ending = _ending(outcome, self.max_iterations)
-        evidence = Evidence(
-            model,
-            system,
-            solution,
-            records.references,
-            outcome.reason,
-            ending,
-            problem,
-            at,
-            lambda factor: self._error_at(problem, at, factor),
-        )
+        error_at = partial(self._error_at, problem, at)
+        verdict = judge(Evidence(problem, outcome, solution, error_at))
         rho = system.residual(at.x.base)
         return assemble(
             request,
             "DIDIM",
             self,
-            judge(evidence),
+            verdict,
             replace(self._preprocessing(records), transient=at.window.transient),
             at.x.base,
             statistics(system, solution, at.x.base, jacobian),
@@ -313,13 +288,12 @@ class DIDIM:
         loop, gains = self.controller, self.estimate_gains
         if self.updates and loop.by_poles:
             loop = replace(loop, inertia=None)
-        shifts, limit = self._shifts(request.experiments), self.max_iterations
-        preprocessing = self._preprocessing(records)
-        options = ExactOptions("DIDIM", self, loop, gains, shifts, self.scan, limit, preprocessing)
-        exact = ExactMethod(options, request.model, records)
+        shifts, preprocessing = self._shifts(request.experiments), self._preprocessing(records)
+        data = request.model, records
+        exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
         warm, first_loop = self, exact.loops[0]
         if gains and first_loop is not None:
-            steps = min(limit, WARM_START_STEPS)
+            steps = min(self.max_iterations, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
         stage = request.without_validation().between(0.0, 0.5)
         first, reason = warm._iterated(stage, records)
@@ -352,22 +326,3 @@ def started(problem: ClosedLoopProblem, rule: RegressorRule, start: Start) -> It
 
 def _is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
-
-
-def _ending(outcome: Outcome, limit: int) -> str:
-    """How the iteration ended, as a sentence."""
-    steps = outcome.steps
-    match outcome.reason:
-        case StopReason.TOLERANCES:
-            return f"Torque error and parameters settled after {steps} iterations."
-        case StopReason.NOISE_FLOOR:
-            return (
-                "The torque error is down to the noise and the next step is small, but no step "
-                "lowers it further: the simulation is rough there (encoder steps, saturation, "
-                "sticking)."
-            )
-        case StopReason.REQUEST:
-            return f"Stopped on request after {steps} iterations."
-        case StopReason.NO_STEP:
-            return f"Step {steps + 1} is not possible: {outcome.failure}."
-    return f"The limit of {limit} iterations was reached before the tolerances."

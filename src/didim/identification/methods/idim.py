@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
-from didim.identification.identify import Request, assemble
-from didim.identification.least_squares import check_weights, fit, least_squares
-from didim.identification.records import record_notes, regular_records
-from didim.identification.statistics import essential, statistics
-from didim.identification.system import LinearSystem, observe, stack
-from didim.identification.verdict import Evidence, implausible, judge
+from didim.identification.identify import Request, assemble, record_notes
+from didim.identification.verdict import Verdict, unexcited, unidentifiable
+from didim.regression.essential import essential
+from didim.regression.least_squares import check_weights, fit, least_squares
+from didim.regression.statistics import statistics
+from didim.regression.system import LinearSystem, observe, stack
 from didim.results.estimate import Estimate
+from didim.results.plausibility import implausible
 from didim.results.prediction import Preprocessing, relative_residual
-from didim.results.status import StopReason
+from didim.results.status import Status
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
 from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
+from didim.simulation.records import regular_records
 from didim.validation import flag, real
 
 Array = NDArray[np.float64]
@@ -110,7 +112,13 @@ class IDIM:
             )
         ending = f"One linear least squares solution ({self.weights.upper()})."
         motions = self._motions(records)
-        verdict = judge(Evidence(model, system, full, motions, StopReason.TOLERANCES, ending))
+        lacks = unidentifiable(model, system, full, motions)
+        verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
+        figures = statistics(chosen, solution)
+        rho = chosen.residual(solution.values)
+        residual = relative_residual(rho, chosen.y, chosen.joint, chosen.n)
+        sigma = np.sqrt(np.diag(figures.covariance))
+        notes += implausible(model, chosen.names, solution.values, sigma, residual[1])
         request.tell(1.0)
         return assemble(
             request,
@@ -119,10 +127,10 @@ class IDIM:
             verdict,
             self.preprocessing,
             solution.values,
-            statistics(chosen, solution),
-            relative_residual(chosen.residual(solution.values), chosen.y, chosen.joint, chosen.n),
+            figures,
+            residual,
             names=chosen.names,
-            notes=(*notes, *implausible(model, chosen, solution)),
+            notes=notes,
             eliminated=removed,
         )
 

@@ -17,21 +17,17 @@ from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest, shortened
-from didim.identification.exact import ExactMethod, ExactOptions
-from didim.identification.identify import Request
+from didim.identification.exact import ExactMethod
+from didim.identification.identify import Request, check_settings
 from didim.identification.initial import check_initial, start_of
-from didim.identification.records import (
-    RecordSet,
-    check_start,
-    estimates_delay,
-    record_set,
-)
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
 from didim.signals.experiment import Experiment
 from didim.signals.rows import Selection
-from didim.validation import flag, real, whole
+from didim.simulation.record_set import RecordSet
+from didim.simulation.records import estimates_delay, record_set
+from didim.validation import flag
 
 Array = NDArray[np.float64]
 
@@ -113,9 +109,8 @@ class OutputError:
                     'OutputError: "identity" is no start for the exact method; use "prior" or '
                     '"unit".'
                 )
+        check_settings(self, "OutputError")
         flag(self.barrier, "OutputError: barrier")
-        flag(self.estimate_gains, "OutputError: estimate_gains")
-        flag(self.estimate_delay, "OutputError: estimate_delay", optional=True)
         if self.output == "position" and self.estimate_gains:
             raise InputError(
                 "OutputError: positions alone leave a common factor on gains and parameters open; "
@@ -125,20 +120,10 @@ class OutputError:
             raise InputError(
                 f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.'
             )
-        if self.transient is not None:
-            transient = real(self.transient, "OutputError: transient, in s,", least=0.0)
-            object.__setattr__(self, "transient", transient)
-        limit = whole(self.max_iterations, "OutputError: max_iterations", least=1)
-        object.__setattr__(self, "max_iterations", limit)
-        for name in ("tol_residual", "tol_parameters"):
-            tolerance = real(getattr(self, name), f"OutputError: {name}", above=0.0)
-            object.__setattr__(self, name, tolerance)
         if isinstance(self.controller, OwnLaw):
             raise InputError(
                 "OutputError: exact sensitivities need a law that didim knows; an OwnLaw has none."
             )
-        object.__setattr__(self, "start", check_start(self.start, "OutputError"))
-        _ = self.selection
 
     @property
     def selection(self) -> Selection:
@@ -187,18 +172,16 @@ class OutputError:
         )
         if self.controller is None:  # without a loop, other records are predicted from their motion
             preprocessing = Preprocessing("measured", self.selection, cutoff=PREDICTION_CUTOFF)
-        options = ExactOptions(
+        return ExactMethod(
             "OutputError",
             self,
+            model,
+            records,
             self.controller,
-            gains,
-            self._shifts(request.experiments),
-            gains if self.scan == "auto" else bool(self.scan),
-            self.max_iterations,
             preprocessing,
-            self.barrier,
-            self.tol_residual,
-            self.tol_parameters,
-            "position" if self.output == "position" else "torque",
-        )
-        return ExactMethod(options, model, records, self._start(model)).run(request)
+            has_delay=self._shifts(request.experiments),
+            scans=gains if self.scan == "auto" else bool(self.scan),
+            barrier=self.barrier,
+            start=self._start(model),
+            output="position" if self.output == "position" else "torque",
+        ).run(request)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
-from didim.identification.least_squares import Solution
 from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
-from didim.identification.records import Window
-from didim.identification.system import LinearSystem
+from didim.regression.least_squares import Solution
+from didim.regression.system import LinearSystem
 from didim.results.history import Iteration
 from didim.results.status import Failure, Guard
+from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
 Path = tuple[tuple[Array, Array], ...]
@@ -73,6 +73,17 @@ class Step:
     path: Path = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A point on the way to the target."""
+
+    x: Unknowns
+    window: Window
+    """The rows that it is judged on."""
+    fraction: float
+    """Of the full step."""
+
+
 class Rule(Protocol):
     """What `solve` asks of a rule."""
 
@@ -81,15 +92,9 @@ class Rule(Protocol):
         ...
 
     def advance(
-        self,
-        problem: ClosedLoopProblem,
-        iterate: Iterate,
-        best: Iterate,
-        x: Unknowns,
-        window: Window,
-        fraction: float,
+        self, problem: ClosedLoopProblem, iterate: Iterate, best: Iterate, trial: Trial
     ) -> Iterate | Failure:
-        """The iterate at x, a fraction of the step away, or why it is not accepted."""
+        """The iterate at a trial, or why it is not accepted."""
         ...
 
     def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:

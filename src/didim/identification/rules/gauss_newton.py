@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from didim.dynamics.barrier import MU, Problem
 from didim.dynamics.consistent import Consistent
-from didim.identification.least_squares import least_squares
 from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
-from didim.identification.records import Window
-from didim.identification.rules import Iterate, Step
-from didim.identification.system import compressed
+from didim.identification.rules import Iterate, Step, Trial
+from didim.regression.least_squares import least_squares
+from didim.regression.system import compressed
 from didim.results.history import EXACT, Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
 
@@ -54,17 +54,11 @@ class GaussNewtonRule:
         return problem.window(x, window, shrink=True)
 
     def advance(
-        self,
-        problem: ClosedLoopProblem,
-        iterate: Iterate,
-        best: Iterate,
-        x: Unknowns,
-        window: Window,
-        fraction: float,
+        self, problem: ClosedLoopProblem, iterate: Iterate, best: Iterate, trial: Trial
     ) -> Iterate | Failure:
         """Accepted wherever the simulation finishes."""
-        del iterate, best, fraction
-        return self.iterate(problem, x, window)
+        del iterate, best
+        return self.iterate(problem, trial.x, trial.window)
 
     def better(self, best: Iterate, iterate: Iterate) -> Iterate:
         """The last."""
@@ -117,29 +111,23 @@ class BarrierRule(GaussNewtonRule):
         return Step(Unknowns(matrix @ theta, theta, z), guards, length)
 
     def advance(
-        self,
-        problem: ClosedLoopProblem,
-        iterate: Iterate,
-        best: Iterate,
-        x: Unknowns,
-        window: Window,
-        fraction: float,
+        self, problem: ClosedLoopProblem, iterate: Iterate, best: Iterate, trial: Trial
     ) -> Iterate | Failure:
         """Accepted where the merit falls, on the rows of the trial.
 
         A full step is mostly taken, and linearised at once; shorter ones only if they pass.
         """
         del best
-        before = iterate.evaluation
+        x, window, before = trial.x, trial.window, iterate.evaluation
         if window.samples != iterate.window.samples:
             before = problem.compare(iterate.evaluation.motions, window)
         start = self._merit(problem, iterate, iterate.x, before)
         rises = Failure(FailureKind.ERROR_RISES)
-        if fraction < 1.0:
-            trial = problem.evaluate(x, window)
-            if isinstance(trial, Failure):
-                return trial
-            if not self._merit(problem, iterate, x, trial) < start:
+        if trial.fraction < 1.0:
+            shorter = problem.evaluate(x, window)
+            if isinstance(shorter, Failure):
+                return shorter
+            if not self._merit(problem, iterate, x, shorter) < start:
                 return rises
         found = self.iterate(problem, x, window)
         if isinstance(found, Failure):

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from didim.control.feasible import with_positive_inertia
 from didim.control.simulated_loop import friction_ratio, gains_in_use
-from didim.identification.least_squares import fit, with_positive_friction
 from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
-from didim.identification.records import Window
-from didim.identification.rules import Iterate, Path, Step
+from didim.identification.rules import Iterate, Path, Step, Trial
+from didim.regression.least_squares import fit, with_positive_friction
 from didim.results.formatting import joint_label
 from didim.results.history import Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
 
@@ -102,17 +102,10 @@ class RegressorRule:
         return window
 
     def advance(
-        self,
-        problem: ClosedLoopProblem,
-        iterate: Iterate,
-        best: Iterate,
-        x: Unknowns,
-        window: Window,
-        fraction: float,
+        self, problem: ClosedLoopProblem, iterate: Iterate, best: Iterate, trial: Trial
     ) -> Iterate | Failure:
-        """Simulate with x; accepted where that finishes and the torque error rises little."""
-        del fraction
-        found = problem.evaluate(x, window)
+        """Simulate the trial; accepted where that finishes and the torque error rises little."""
+        found = problem.evaluate(trial.x, trial.window)
         if isinstance(found, Failure):
             return found
         if self.error_guard:
@@ -123,7 +116,7 @@ class RegressorRule:
             )
             if new > LARGEST_RISE * min(now, least):
                 return Failure(FailureKind.ERROR_RISES, "torque error would rise")
-        return self.iterate(problem, x, found, window)
+        return self.iterate(problem, trial.x, found, trial.window)
 
     def better(self, best: Iterate, iterate: Iterate) -> Iterate:
         """The smaller residual, on the same rows; on other rows the later one."""

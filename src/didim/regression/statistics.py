@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from didim.identification.least_squares import Solution, least_squares
-from didim.identification.problem import Evaluation
-from didim.identification.records import RecordSet, Window
-from didim.identification.system import LinearSystem
-from didim.signals.noise import is_undersampled, noise_variance
+from didim.regression.least_squares import Solution
+from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
 
@@ -29,12 +26,6 @@ _TESTED = 12
 
 _CONFIDENCE = 0.999
 """Of that test."""
-
-ESSENTIAL_CONFIDENCE = 0.95
-"""Of the F-test that a removal must pass."""
-
-BEYOND_NOISE = 2.0
-"""Times the noise beyond which a residual needs an explanation."""
 
 _BLIND = 1e10
 """Condition number of W+ J beyond which it is not used."""
@@ -206,73 +197,3 @@ def convergence_rate(solution: Solution, system: LinearSystem, jacobian: Array) 
     weights = solution.row_weights[:, None]
     step = solution.inverse @ ((system.W * weights).T @ (jacobian * weights))
     return float(np.abs(np.linalg.eigvals(np.eye(step.shape[0]) - step)).max())
-
-
-def torque_noise(records: RecordSet, window: Window, evaluation: Evaluation) -> Array:
-    """(n,) fraction of each joint's decimated torque that white noise would be, by second
-    differences of the raw torque; 0 where too few samples in a period leave it unknown.
-    """
-    variance, count, unknown = np.zeros(records.n), 0, np.zeros(records.n, dtype=bool)
-    pairs = zip(records.records, evaluation.motions, window.samples, strict=True)
-    for record, motion, (start, stop) in pairs:
-        tau, used, rows = np.asarray(record.tau), slice(start, stop), max(stop - start - 2, 0)
-        variance += rows * noise_variance(tau, used)
-        count += rows
-        unknown |= is_undersampled(tau[used], motion.tau[used])
-    decimator = records.selection.decimator
-    kept = sum(decimator.kept(stop - start).size for start, stop in window.samples)
-    rms = evaluation.sizes[: records.n] / np.sqrt(max(kept, 1))
-    noise = np.sqrt(decimator.noise_gain * variance / max(count, 1)) / np.where(rms > 0, rms, 1.0)
-    return np.where(unknown, 0.0, noise)
-
-
-@dataclass(frozen=True, eq=False)
-class Essential:
-    """What remains, and what leaving out the rest costs."""
-
-    kept: NDArray[np.int64]
-    """Indices of the remaining parameters, in their order."""
-    removed: tuple[str, ...]
-    """In the order in which they went."""
-    residual_before: float
-    """||Y - W chi|| / ||Y||, unweighted, with all parameters."""
-    residual_after: float
-
-
-def essential(system: LinearSystem, weights: Array) -> Essential:
-    """Backward elimination: the parameter of largest relative sigma goes, as long as an F-test does
-    not miss it.
-
-    Leaving one parameter out raises the sum of squares by (value / sigma)^2 times the variance of
-    the errors, so that the F statistic is the inverse square of its relative sigma. The degrees of
-    freedom are those of as many independent rows as the decimation filter leaves.
-    """
-    kept = np.arange(len(system.names))
-    removed: list[str] = []
-    independent = system.y.size / float(np.sum(system.correlation**2) * 2 - 1)
-    chosen, solution = system, least_squares(system, weights)
-    before = after = _residual(system, solution.values)
-    while kept.size > 1:
-        freedom = max(independent - solution.rank, 1.0)
-        variance = np.diag(solution.inverse) * _square(chosen, weights, solution.values) / freedom
-        fisher = np.where(
-            solution.confounded, 0.0, solution.values**2 / np.maximum(variance, 1e-300)
-        )
-        worst = int(fisher.argmin())
-        if fisher[worst] > stats.f.ppf(ESSENTIAL_CONFIDENCE, 1, freedom):
-            break
-        removed.append(chosen.names[worst])
-        kept = np.delete(kept, worst)
-        chosen = system.only(kept)
-        solution = least_squares(chosen, weights)
-        after = _residual(chosen, solution.values)
-    return Essential(kept, tuple(removed), before, after)
-
-
-def _square(system: LinearSystem, weights: Array, values: Array) -> float:
-    rho = weights * system.residual(values)
-    return float(rho @ rho)
-
-
-def _residual(system: LinearSystem, values: Array) -> float:
-    return float(np.linalg.norm(system.residual(values)) / np.linalg.norm(system.y))

@@ -12,7 +12,7 @@ from scipy import linalg
 from scipy.optimize import lsq_linear
 
 from didim.errors import InputError, nearest
-from didim.identification.system import LinearSystem
+from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
 

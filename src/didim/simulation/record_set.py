@@ -1,5 +1,5 @@
-"""`RecordSet`: the records of an identification, on regular clocks, with what drives their
-simulations and which of their samples become rows.
+"""`RecordSet`: records on regular clocks, what drives their simulations, where these start, and
+which of their samples become rows.
 """
 
 from __future__ import annotations
@@ -14,24 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.transient import transient_of
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError, shortened
-from didim.results.history import Distance, distance
-from didim.results.prediction import check_joints, refuse_silent
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
 from didim.signals.reference import Cached, Course, Reference
-from didim.signals.resample import period_of, regular
+from didim.signals.resample import period_of
 from didim.signals.rows import Selection
+from didim.simulation.distance import Distance, Signals, distance
 from didim.simulation.motion import Motion
 from didim.simulation.setup import course_of
-from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 Start = tuple[ArrayLike, ArrayLike] | str | None
 """Initial state of the simulations: None, "tracking" or (q, dq)."""
-
-MAX_CONTROL_SAMPLES = 5e6
-"""Samples of the control loop in one record, beyond which something is wrong with its clock."""
 
 MAX_TRANSIENT_FRACTION = 0.3
 """Of a record that a transient found by itself may take."""
@@ -113,6 +107,15 @@ class RecordSet:
             [each.sample(np.linspace(*_ends(record), 97))[0] for each, record in pairs]
         )
 
+    @cached_property
+    def sizes(self) -> tuple[Array, Array]:
+        """Standard deviation of the torque (n,) and rms velocity of the references (n,)."""
+        torque = np.concatenate([np.asarray(r.tau) for r in self.records]).std(axis=0)
+        pairs = zip(self.references, self.records, strict=True)
+        motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
+        velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
+        return np.maximum(torque, 1e-6 * torque.max()), np.where(velocity > 0, velocity, 1.0)
+
     def refuse_unusable(self) -> None:
         """Refuse records without a reference, or too short for what is cut and decimated."""
         for record in self.records:
@@ -167,138 +170,31 @@ class RecordSet:
 
     def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:
         """Of simulated motions to the references, over the window (Fig. 11)."""
-        return self._distance(motions, self._thinned_references, window)
+        return distance(motions, self._thinned_references, window.samples, self._every)
 
     def distance_to_measured(self, motions: Sequence[Motion], window: Window) -> Distance | None:
         """To the measured motion, filtered and differentiated; None where it was not measured."""
         if any(record.q is None for record in self.records):
             return None
-        return self._distance(motions, self._thinned_measured, window)
+        return distance(motions, self._thinned_measured, window.samples, self._every)
 
     @cached_property
     def _every(self) -> int:
         return max(1, sum(np.size(r.t) for r in self.records) // MAX_DISTANCE_SAMPLES)
 
     @cached_property
-    def _thinned_references(self) -> list[tuple[Array, Array, Array]]:
+    def _thinned_references(self) -> list[Signals]:
         pairs = zip(self.inputs, self.records, strict=True)
         return [each.sample(np.asarray(record.t)[:: self._every]) for each, record in pairs]
 
     @cached_property
-    def _thinned_measured(self) -> list[tuple[Array, Array, Array]]:
+    def _thinned_measured(self) -> list[Signals]:
         found = []
         for record in self.records:
             rate = 1.0 / period_of(np.asarray(record.t))
-            motion = estimated_motion(np.asarray(record.q), rate, MEASURED_CUTOFF * rate)
-            q, dq, ddq = (signal[:: self._every].copy() for signal in motion)
-            found.append((q, dq, ddq))
+            q, dq, ddq = estimated_motion(np.asarray(record.q), rate, MEASURED_CUTOFF * rate)
+            found.append(tuple(signal[:: self._every].copy() for signal in (q, dq, ddq)))
         return found
-
-    def _distance(
-        self,
-        motions: Sequence[Motion],
-        others: Sequence[tuple[Array, Array, Array]],
-        window: Window,
-    ) -> Distance:
-        every = self._every
-        ours: tuple[list[Array], ...] = ([], [], [])
-        theirs: tuple[list[Array], ...] = ([], [], [])
-        for motion, other, (start, stop) in zip(motions, others, window.samples, strict=True):
-            used = slice(-(-start // every), -(-stop // every))
-            for k, signal in enumerate((motion.q, motion.dq, motion.ddq)):
-                ours[k].append(signal[::every][used])
-                theirs[k].append(other[k][used])
-        first, second = (
-            (np.vstack(x[0]), np.vstack(x[1]), np.vstack(x[2])) for x in (ours, theirs)
-        )
-        return distance(first, second)
-
-
-def record_set(
-    model: TorqueModel,
-    experiments: Sequence[Experiment],
-    controller: Controller | None,
-    selection: Selection,
-    transient: float | None,
-    start: Start,
-    outputs: tuple[str, ...] = ("tau",),
-    shifts: bool = False,
-) -> RecordSet:
-    """The records of a method that simulates them, in the loop that the robot was in; `shifts` says
-    whether the reference may be delayed by less than a sample.
-    """
-    closed = controller is not None
-    cubic = shifts or controller is None
-    interpolation = "cubic" if cubic else _interpolation(controller, experiments)
-    records = regular_records(model, experiments, interpolation)
-    if isinstance(start, tuple):
-        for name, value in zip(("q", "dq"), start, strict=True):
-            per_joint(value, f"start, {name},", model.robot.n)
-    notes: tuple[str, ...] = ()
-    if controller is not None:
-        _refuse_endless(controller, records)
-        arrays = [e for e in experiments if not (e.q_ref is None or isinstance(e.q_ref, Course))]
-        if arrays and controller.rate is not None and interpolation != "held" and not shifts:
-            notes = (
-                f"The log's clock does not match that of the loop ({controller.rate:g} Hz): the "
-                "reference was interpolated by cubics. Give a didim.Reference to choose otherwise.",
-            )
-    cut = transient if closed else (transient or 0.0)
-    return RecordSet(tuple(records), selection, cut, start, interpolation, outputs, closed, notes)
-
-
-def regular_records(
-    model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic"
-) -> list[Experiment]:
-    """The experiments on regular clocks; refused where one is of another robot or has no torque at
-    a joint.
-    """
-    found = []
-    for experiment in experiments:
-        check_joints(model, experiment)
-        refuse_silent(model, experiment)
-        found.append(regular(experiment, interpolation))
-    return found
-
-
-def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
-    """Notes of the records, each with the name of its record."""
-    return tuple(f"{each.name or 'record'}: {note}" for each in experiments for note in each.notes)
-
-
-def estimates_delay(
-    controller: Controller | None,
-    gains: bool,
-    delay: bool | None,
-    experiments: Sequence[Experiment],
-) -> bool:
-    """Whether a delay of the reference is estimated: as set; None: with the gains of a sampled
-    law.
-    """
-    references = [e.q_ref for e in experiments if isinstance(e.q_ref, Reference)]
-    held = any(reference.interpolation == "held" for reference in references)
-    if delay and held:
-        raise InputError(
-            "estimate_delay needs a reference that can be shifted by less than a sample; give it "
-            'as an array, or as a didim.Reference with interpolation="linear" or "cubic" instead '
-            'of "held".'
-        )
-    sampled = controller is not None and controller.rate is not None
-    return (gains and sampled and not held) if delay is None else delay
-
-
-def check_start(start: Start, where: str) -> Start:
-    """An initial state of the simulations: None, "tracking" or (q, dq)."""
-    if start is None or (isinstance(start, str) and start == "tracking"):
-        return start
-    try:
-        q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
-    except (TypeError, ValueError):
-        raise InputError(
-            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
-            f"{shortened(start)}."
-        ) from None
-    return q, dq
 
 
 def _reference(record: Experiment, interpolation: str) -> Course:
@@ -319,24 +215,3 @@ def _measured_start(record: Experiment) -> tuple[Array, Array]:
 def _ends(record: Experiment) -> tuple[float, float]:
     time = np.asarray(record.t)
     return float(time[0]), float(time[-1])
-
-
-def _refuse_endless(controller: Controller, records: Sequence[Experiment]) -> None:
-    """A log in milliseconds would be simulated for a thousand times as long."""
-    for record in records:
-        t = np.asarray(record.t)
-        steps = (t[-1] - t[0]) * (controller.rate or 1.0 / max(period_of(t), 1e-3))
-        if steps > MAX_CONTROL_SAMPLES:
-            raise InputError(
-                f"Experiment {record.name!r} lasts {t[-1] - t[0]:.4g} s, {steps:.2g} samples of "
-                "the control loop. Is t in seconds? If it is, split the record."
-            )
-
-
-def _interpolation(controller: Controller | None, experiments: Sequence[Experiment]) -> str:
-    """Of references on t: held where each sample of the law meets one of the log, else cubic."""
-    if controller is None or controller.rate is None:
-        return "cubic"
-    ratios = [1.0 / (period_of(np.asarray(each.t)) * controller.rate) for each in experiments]
-    held = all(ratio > 0.9 and abs(ratio - round(ratio)) < 0.01 for ratio in ratios)
-    return "held" if held else "cubic"

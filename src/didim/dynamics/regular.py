@@ -1,0 +1,37 @@
+"""The regular initialisation: parameters with a regular inertia matrix, (61)-(63)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.model import BaseModel, DynamicModel
+
+Array = NDArray[np.float64]
+
+
+def unit_parameters(model: DynamicModel) -> Array:
+    """phi = 0 except ZZ_j = 1 (63), or M_j = 1 where joint j is prismatic.
+
+    Implements (63).
+    """
+    phi = np.zeros(len(model.parameter_names))
+    for j, joint in enumerate(model.robot.joints):
+        name = f"M{j + 1}" if joint.kind == "prismatic" else f"ZZ{j + 1}"
+        phi[model.parameter_names.index(name)] = 1.0
+    return phi
+
+
+def unit_rotors(model: BaseModel) -> tuple[DynamicModel, Array]:
+    """A model of rotors only, one on every joint, with Ia_j = 1: its inertia matrix is the
+    identity.
+
+    Implements (61), (62).
+    """
+    fields: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
+    joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
+    rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
+    return rotors, np.array([float(name.startswith("Ia")) for name in rotors.parameter_names])

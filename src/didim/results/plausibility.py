@@ -1,0 +1,47 @@
+"""Notes on identified values that are not physical, or that explain little of the torque."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
+from didim.results.formatting import joint_label
+from didim.results.judgement import SUSPECT
+
+Array = NDArray[np.float64]
+
+
+def implausible(
+    model: BaseModel, names: Sequence[str], values: Array, sigma: Array, residual: Array
+) -> list[str]:
+    """The notes, for parameters with their standard deviations (18) and the residual of each joint
+    (n,).
+    """
+    notes, known = [], dict(zip(names, values, strict=True))
+    base = np.array([known.get(name, 0.0) for name in model.parameter_names])
+    J = largest_inertias(model, base)
+    if np.any(J <= 0):
+        notes.append(
+            f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no robot has "
+            "these parameters. Check sign and units of its torque and position."
+        )
+    frictional = dict(zip(model.parameter_names, model.frictional, strict=True))
+    triples = zip(names, values, sigma, strict=True)
+    bad = [name for name, value, s in triples if frictional[name] and value < -3 * s]
+    if bad:
+        turned = len(bad) == sum(frictional[name] for name in names)
+        at_rest = "Equations of joints at rest spoil it; try rest_velocity."
+        hint = "Is the sign of the torque right?" if turned else at_rest
+        notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
+    if np.any(poor := residual > SUSPECT):
+        joints = [
+            f"{100 * residual[j]:.3g} % of {joint_label(model, int(j))}"
+            for j in np.flatnonzero(poor)
+        ]
+        hint = "check units, signs, columns and filters before using this"
+        notes.insert(0, f"Much of the torque is unexplained, {', '.join(joints)}: {hint}.")
+    return notes

@@ -1,0 +1,51 @@
+"""How far simulated motions are from the reference and from the measured ones (Fig. 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.simulation.motion import Motion
+
+Array = NDArray[np.float64]
+Signals = tuple[Array, ...]
+"""q, dq and ddq of a motion, each (N, n)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """Relative distance of the simulated motion to another one, by joint: ||q_s - q|| / ||q||, and
+    the same of dq and ddq.
+    """
+
+    q: Array
+    """(n,)."""
+    dq: Array
+    ddq: Array
+
+
+def distance(
+    motions: Sequence[Motion],
+    others: Sequence[Signals],
+    samples: Sequence[tuple[int, int]],
+    every: int,
+) -> Distance:
+    """How far simulated motions are from others, over the samples (first, one past the last) of
+    each record; of both only every so-manieth sample counts, and `others` hold only these.
+
+    Implements (40).
+    """
+    ratios = []
+    for k, name in enumerate(("q", "dq", "ddq")):
+        ours, theirs = [], []
+        for motion, other, (start, stop) in zip(motions, others, samples, strict=True):
+            used = slice(-(-start // every), -(-stop // every))
+            ours.append(getattr(motion, name)[::every][used])
+            theirs.append(other[k][used])
+        one, two = np.vstack(ours), np.vstack(theirs)
+        size = np.linalg.norm(two, axis=0)
+        ratios.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
+    return Distance(*ratios)
