@@ -142,7 +142,7 @@ def virtual_cases() -> dict[str, Case]:
     scara(
         "didim soft",
         lambda: didim.DIDIM(controller=didim.PD(natural_frequency=[3.0, 6.0]), refine=True),
-        lambda model: didim.PD(natural_frequency=[3.0, 6.0]),
+        lambda _: didim.PD(natural_frequency=[3.0, 6.0]),
     )
     scara("didim encoder", lambda: didim.DIDIM(controller=by_poles(rate=1000, encoder=1e-3)))
     scara(

@@ -136,7 +136,7 @@ def _refined() -> Row:
     found = didim.identify(model, experiment, method)
     taken = best({"didim": lambda: didim.identify(model, experiment, method)})["didim"]
     begin = time.perf_counter()
-    gains = finite_differences(model, experiment, believed, found.recipe.transient)
+    gains = finite_differences(model, experiment, believed, found.preprocessing.transient)
     peer = 1e3 * (time.perf_counter() - begin)
     ours = np.array([found.gains[name][0] for name in ("kp1", "kp2", "kv1", "kv2")])
     difference = float(np.max(np.abs(ours / gains - 1)))

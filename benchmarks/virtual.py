@@ -104,11 +104,11 @@ def judged(
     estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, name: str, seconds: float
 ) -> Outcome:
     """How far an estimate is from the truth of its virtual experiment."""
-    model, recipe = truth(name).base, estimate.recipe
+    model, preprocessing = truth(name).base, estimate.preprocessing
     beta, found = model.nominal, estimate.parameters
-    window = recipe.selection.window(np.asarray(experiment.t), recipe.transient)
+    window = preprocessing.selection.window(np.asarray(experiment.t), preprocessing.transient)
     n = model.robot.n
-    both = recipe.selection.columns(
+    both = preprocessing.selection.columns(
         window, np.hstack([np.asarray(experiment.tau), real.motion.tau])
     )
     floor = np.linalg.norm(both[:, :n] - both[:, n:]) / np.linalg.norm(both[:, :n])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
-    from didim.results import Estimate, InconsistentRobotWarning, load_estimate
+    from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
     from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
     from didim.signals import (
         Experiment,
@@ -73,13 +73,14 @@ _ROOMS = {
         "Case",
         "Motion",
         "Sensitivities",
+        "Status",
         "UnstableLoopWarning",
         "load_case",
         "sensitivities",
         "simulate",
         "virtual_experiment",
     ),
-    "didim.results": ("Estimate", "InconsistentRobotWarning", "load_estimate"),
+    "didim.results": ("Estimate", "InconsistentRobotWarning", "Status", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),

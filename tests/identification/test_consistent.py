@@ -9,13 +9,14 @@ import pytest
 from scipy.optimize import minimize
 
 import didim
+from didim.control.simulated_loop import tuned_inertia
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
-from didim.identification.problem import ClosedLoopProblem
-from didim.identification.prior import prior_of, towards
+from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.regression.system import LinearSystem, compressed
 from didim.robot.inertia import is_consistent
 from didim.signals.rows import Selection
+from didim.simulation.record_set import RecordSet
 from support.virtual import loop, model, scara_record
 
 
@@ -115,35 +116,39 @@ def test_compression_keeps_the_least_squares_problem():
     np.testing.assert_allclose(one, two, rtol=1e-10)
 
 
-def closed_loop() -> ClosedLoop:
+def prior_for(base):
+    """The prior of a robot for the usual record and loop."""
     experiment, _ = scara_record()
-    return ClosedLoop([experiment], Selection(4, "fir", ends=False), 1.0, None, "cubic")
+    selection = Selection(4, "fir", ends=False)
+    records = RecordSet((experiment,), selection, 1.0, None, "cubic")
+    inertia = didim.largest_inertias(base.full, generic_links(base))
+    return prior_of(base, tuned_inertia(base, loop(), inertia), *records.sizes)
 
 
-def test_the_prior_is_a_machine():
+def test_the_prior_is_physically_consistent():
     """Generic where the description lacks a number, else as described; bodies that cannot exist are
     replaced.
     """
     scara = model()
-    described = prior_of(scara.base, closed_loop(), loop())
+    described = prior_for(scara.base)
     assert described.contains(described.prior)
     np.testing.assert_allclose(described.prior[scara.parameter_names.index("M1")], 8.0)
     joints = list(scara.robot.joints)
     joints[0] = replace(joints[0], link=np.where(np.arange(10) == 5, np.nan, joints[0].link))
     lacking = didim.DynamicModel(replace(scara.robot, joints=tuple(joints)))
-    generic = prior_of(lacking.base, closed_loop(), loop())
+    generic = prior_for(lacking.base)
     assert generic.contains(generic.prior)
     np.testing.assert_allclose(generic.prior[scara.parameter_names.index("M1")], 2.0)
     joints[0] = replace(scara.robot.joints[0], link=np.array([0, 0, 0, 0, 0, 1.0, 5.0, 0, 0, 1.0]))
     impossible = didim.DynamicModel(replace(scara.robot, joints=tuple(joints)))
     assert not is_consistent(joints[0].link)
-    assert (found := prior_of(impossible.base, closed_loop(), loop())).contains(found.prior)
+    assert (found := prior_for(impossible.base)).contains(found.prior)
 
 
-def test_given_base_parameters_are_met_by_a_machine():
+def test_given_base_parameters_are_met_by_a_consistent_robot():
     scara = model()
-    prior = prior_of(scara.base, closed_loop(), loop())
+    prior = prior_for(scara.base)
     wanted = 1.5 * scara.base.nominal
-    moved = towards(prior, scara.base, wanted)
-    assert moved.contains(moved.prior)
-    np.testing.assert_allclose(scara.base.matrix @ moved.prior, wanted, rtol=0.05)
+    moved = nearest_consistent(prior, scara.base, wanted)
+    assert prior.contains(moved)
+    np.testing.assert_allclose(scara.base.matrix @ moved, wanted, rtol=0.05)

@@ -13,7 +13,8 @@ from benchmarks.virtual import undescribed
 from scipy.optimize import least_squares
 
 import didim
-import didim.identification.closed_loop as closed_loop
+from didim.identification import problem as problem_module
+from didim.simulation import decimated
 from support.virtual import loop, model, scara_record
 
 HERTZ = 2 * np.pi
@@ -79,10 +80,10 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
         pendulum, phi, law, course, rate=250.0, noise=0.02, encoder=1e-4
     )
     counted = []
-    for name in ("prepared", "differentiable"):
-        original = getattr(closed_loop, name)
+    for module, name in ((problem_module, "prepared"), (decimated, "differentiable")):
+        original = getattr(module, name)
         monkeypatch.setattr(
-            closed_loop,
+            module,
             name,
             lambda *given, original=original: (counted.append(1), original(*given))[1],
         )
@@ -178,13 +179,13 @@ def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     np.testing.assert_allclose(
         [found.gains["kp1"][0], found.gains["kp2"][0]], [2.5, 5.0], rtol=0.03
     )
-    assert 0 < found.history[-1].contraction < 1
-    assert found.history[-1].drag > 0
+    assert 0 < found.history[-1].convergence_rate < 1
+    assert found.history[-1].friction_ratio > 0
     assert found.standard is not None
     np.testing.assert_allclose(unknown.base.matrix @ found.standard, found.parameters, rtol=1e-12)
     again = didim.load_estimate(found.save(tmp_path / "x.json"))
     np.testing.assert_array_equal(again.standard, found.standard)
-    assert again.history[-1].contraction == found.history[-1].contraction
+    assert again.history[-1].convergence_rate == found.history[-1].convergence_rate
     assert again.history[-1].stage == "exact"
     assert again.gains == found.gains
     np.testing.assert_array_equal(again.predict(experiment), found.predict(experiment))
@@ -201,7 +202,7 @@ def test_stiff_loops_contract_and_soft_ones_less():
             didim.DIDIM(controller=truth.controller, decimation=4, gain_update=False),
         )
         assert found.status == "converged"
-        ratios.append(found.history[-1].contraction)
+        ratios.append(found.history[-1].convergence_rate)
     assert ratios[0] < 0.2 < ratios[1]
 
 
@@ -249,7 +250,7 @@ def test_a_delay_of_the_reference_is_found():
     value, sigma = found.gains["delay"]
     assert abs(value - 0.004) < 4 * sigma
     assert sigma < 1e-3
-    assert found.recipe.delay == value
+    assert found.preprocessing.delay == value
     assert found.validate(late).residual == pytest.approx(found.residual, rel=0.05)
 
 

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import didim
-from didim.identification.essential import essential
-from didim.regression.least_squares import estimate, joint_deviations, solve
+from didim.regression.essential import essential
+from didim.regression.least_squares import (
+    fit,
+    joint_deviations,
+    least_squares,
+    with_positive_friction,
+)
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, stack
 
@@ -30,7 +35,7 @@ def system(
 def test_ols_is_lstsq_and_its_covariance_that_of_the_textbook():
     """Tests (15)-(18)."""
     s = system()
-    found = estimate(s, "ols")
+    found = fit(s, "ols")
     expected, residual, *_ = np.linalg.lstsq(s.W, s.y, rcond=None)
     assert np.allclose(found.values, expected, rtol=1e-12)
     covariance = statistics(s, found).covariance
@@ -53,7 +58,7 @@ def test_wls_weighs_each_joint_by_its_own_deviation():
     assert np.allclose(deviation, by_hand, rtol=1e-12)
     w = 1 / np.array(by_hand)[s.joint]
     assert np.allclose(
-        estimate(s, "wls").values,
+        fit(s, "wls").values,
         np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0],
         rtol=1e-10,
     )
@@ -61,7 +66,7 @@ def test_wls_weighs_each_joint_by_its_own_deviation():
 
 def test_wls_is_more_accurate_than_ols():
     spread = {
-        name: np.std([estimate(system(seed=k), name).values for k in range(40)], axis=0)
+        name: np.std([fit(system(seed=k), name).values for k in range(40)], axis=0)
         for name in ("ols", "wls")
     }
     assert np.all(spread["wls"] < spread["ols"])
@@ -73,8 +78,8 @@ def test_irls_does_not_follow_outliers():
     y = s.y.copy()
     y[::10] += 50.0
     spoiled = LinearSystem(s.W, y, s.joint, s.series, s.index, s.names, s.n, s.correlation)
-    assert np.abs(estimate(spoiled, "wls").values - TRUE).max() > 0.3
-    assert np.abs(estimate(spoiled, "irls").values - TRUE).max() < 0.1
+    assert np.abs(fit(spoiled, "wls").values - TRUE).max() > 0.3
+    assert np.abs(fit(spoiled, "irls").values - TRUE).max() < 0.1
 
 
 def test_units_do_not_matter():
@@ -82,9 +87,7 @@ def test_units_do_not_matter():
     scale = np.array([1e-6, 1.0, 1e3, 1e6])
     plain, scaled = system(), system(scale=scale, values=TRUE / scale)
     for name in ("ols", "wls", "irls"):
-        assert np.allclose(
-            estimate(scaled, name).values * scale, estimate(plain, name).values, rtol=1e-6
-        )
+        assert np.allclose(fit(scaled, name).values * scale, fit(plain, name).values, rtol=1e-6)
 
 
 def test_dependent_columns_are_found_and_named():
@@ -92,7 +95,7 @@ def test_dependent_columns_are_found_and_named():
     W = s.W.copy()
     W[:, 3] = 2 * W[:, 1]
     blind = LinearSystem(W, s.y, s.joint, s.series, s.index, s.names, s.n, s.correlation)
-    found = estimate(blind, "wls")
+    found = fit(blind, "wls")
     assert found.rank == 3
     assert found.confounded.tolist() == [False, True, False, True]
     figures = statistics(blind, found)
@@ -106,7 +109,7 @@ def test_a_column_of_zeros_is_found():
     s = system()
     W = s.W.copy()
     W[:, 2] = 0.0
-    found = estimate(
+    found = fit(
         LinearSystem(W, s.y, s.joint, s.series, s.index, s.names, s.n, s.correlation), "wls"
     )
     assert found.confounded.tolist() == [False, False, True, False]
@@ -115,7 +118,7 @@ def test_a_column_of_zeros_is_found():
 
 def test_fewer_equations_than_parameters_is_an_error():
     with pytest.raises(didim.InputError, match="too short: 4 equations are left for 4 parameters"):
-        estimate(system(rows=2), "ols")
+        fit(system(rows=2), "ols")
 
 
 def test_experiments_stack_joint_by_joint():
@@ -127,7 +130,7 @@ def test_experiments_stack_joint_by_joint():
     expected = np.linalg.lstsq(
         np.vstack([one.W, two.W]), np.concatenate([one.y, two.y]), rcond=None
     )[0]
-    assert np.allclose(estimate(both, "ols").values, expected)
+    assert np.allclose(fit(both, "ols").values, expected)
 
 
 def test_essential_parameters_keep_what_matters():
@@ -147,7 +150,7 @@ def test_weights_scale_the_solution_rows():
     s = system()
     w = np.random.default_rng(0).uniform(0.5, 2.0, s.y.size)
     assert np.allclose(
-        solve(s, w).values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0]
+        least_squares(s, w).values, np.linalg.lstsq(s.W * w[:, None], s.y * w, rcond=None)[0]
     )
 
 
@@ -170,14 +173,13 @@ def test_sigma_of_irls_is_its_spread(outliers):
         s = system(noise=(1.0, 1.0), rows=200, seed=seed)
         y = s.y + outliers * 10 * rng.standard_normal(s.y.size) * (rng.uniform(size=s.y.size) < 0.1)
         s = LinearSystem(s.W, y, s.joint, s.series, s.index, s.names, s.n, s.correlation)
-        solution = estimate(s, "irls")
+        solution = fit(s, "irls")
         found.append(solution.values)
         told.append(np.sqrt(np.diag(statistics(s, solution).covariance)))
     assert np.allclose(np.mean(told, axis=0), np.std(found, axis=0), rtol=0.15)
 
 
 def test_bounded_friction_respects_what_cannot_be_told_apart():
-    from didim.identification.guards import with_positive_friction
     from support.virtual import model
 
     rng = np.random.default_rng(0)
@@ -195,6 +197,6 @@ def test_bounded_friction_respects_what_cannot_be_told_apart():
         2,
         np.ones(1),
     )
-    values, held = with_positive_friction(model().base, s, estimate(s, "ols"))
+    values, held = with_positive_friction(model().base.frictional, s, fit(s, "ols"))
     assert "Fv1" in held
     assert np.abs(values).max() < 10

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import didim
+from didim.control.transient import transient_of
 from didim.identification.initial import start_of
-from didim.identification.transient import transient_of
 from support.virtual import loop, model, scara_record
 
 

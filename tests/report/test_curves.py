@@ -114,7 +114,7 @@ def test_torques_leave_out_what_the_fit_leaves_out():
     record = idim.experiments[0]
     assert torque_curves(idim, record).t[0] > record.t[0]
     curves = torque_curves(didim_, record)
-    assert curves.t[0] == pytest.approx(didim_.recipe.transient, abs=0.01)
+    assert curves.t[0] == pytest.approx(didim_.preprocessing.transient, abs=0.01)
     left = np.linalg.norm(curves.measured - curves.estimated) / np.linalg.norm(curves.measured)
     assert left == pytest.approx(0.05, rel=0.1)  # the noise
 

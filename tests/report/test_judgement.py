@@ -165,8 +165,9 @@ def test_a_record_of_which_no_row_counts_says_nothing():
     estimate = found("IDIM")
     slow = replace(
         estimate,
-        recipe=replace(
-            estimate.recipe, selection=replace(estimate.recipe.selection, rest_velocity=1e3)
+        preprocessing=replace(
+            estimate.preprocessing,
+            selection=replace(estimate.preprocessing.selection, rest_velocity=1e3),
         ),
     )
     tried = slow.validate(estimate.experiments[0])

@@ -8,7 +8,6 @@ import pytest
 from didim import report
 from didim.report.curves import autocorrelation, correlation
 from didim.report.pictures import new_axes
-from didim.results.prediction import compared_rows
 from support.reported import found
 
 DRAWN = {
@@ -56,7 +55,7 @@ def test_torques_are_the_record_and_its_prediction():
 
 def test_autocorrelation_and_correlation_show_their_numbers():
     estimate = found("DIDIM")
-    rows = [compared_rows(estimate, each) for each in estimate.experiments]
+    rows = [estimate.predictor.compare(each) for each in estimate.experiments]
     values, _ = autocorrelation(rows, 1)
     axes = report.residual_autocorrelation(estimate, estimate.experiments, 1)
     np.testing.assert_allclose([bar.get_height() for bar in axes.patches], values)

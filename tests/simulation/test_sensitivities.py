@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import didim
-from didim.identification.problem import ClosedLoopProblem
+from didim.control.simulated_loop import SimulatedLoop, numeric_gains
+from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.signals.rows import Selection
+from didim.simulation.record_set import RecordSet
 from support.virtual import model
 
 EFFECTS = ("rotor", "viscous", "coulomb")
@@ -240,15 +242,18 @@ def test_decimated_as_they_are_produced(decimate):
     law = pd(J)
     record = didim.Experiment(t=t, tau=np.ones((t.size, 2)), q_ref=reference)
     selection = Selection(10, decimate, ends=True)
-    closed = ClosedLoop([record], selection, 0.5, None, "cubic", ("tau", "q"))
+    record = replace(record, q=np.zeros((t.size, 2)))
+    records = RecordSet((record,), selection, 0.5, None, "cubic", ("tau", "q"))
+    gains = numeric_gains(base, law, J)
+    problem = ClosedLoopProblem(base, records, SimulatedLoop(law, unknown_gains=gains))
+    z = np.zeros(problem.loop.count)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("didim.simulation.run.BLOCK", 3000)
-        record = replace(record, q=np.zeros((t.size, 2)))
-        closed.records = [record]
-        simulated, system = closed.differentiate(base, beta, law, gains=True)
+        simulated, system = problem.linearise(Unknowns(beta, None, z), records.first_window)
+    slopes = problem.loop.column_factors(z, beta.size)  # unknown gains count in logarithms
     whole = didim.sensitivities(base, beta, law, t=t, q_ref=reference, gains=True)
     for g, values in enumerate([whole.tau[:, 0], whole.tau[:, 1], whole.q[:, 0], whole.q[:, 1]]):
-        expected = selection.columns(closed.windows[0], values)
+        expected = selection.columns(records.first_window.samples[0], values) * slopes
         np.testing.assert_allclose(system.W[system.joint == g], expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(simulated.motions[0].tau, whole.motion.tau, atol=1e-9)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from didim.regression.least_squares import estimate
+from didim.regression.least_squares import fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem
 from didim.signals.decimation import Decimation
@@ -29,7 +29,7 @@ def study(noise, correlation, runs: int = 300, rows: int = 600):
         system = LinearSystem(
             W, W @ values + rho, zeros, zeros, np.arange(rows), ("a", "b", "c"), 1, correlation
         )
-        solution = estimate(system, "wls")
+        solution = fit(system, "wls")
         figures = statistics(system, solution)
         for name in hits:
             sigma = np.sqrt(np.diag(getattr(figures, name)))

@@ -4,6 +4,14 @@ from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.identified import InconsistentRobotWarning
 from didim.results.prediction import Validation
+from didim.results.status import Status
 from didim.results.store import load_estimate
 
-__all__ = ["Estimate", "InconsistentRobotWarning", "Iteration", "Validation", "load_estimate"]
+__all__ = [
+    "Estimate",
+    "InconsistentRobotWarning",
+    "Iteration",
+    "Status",
+    "Validation",
+    "load_estimate",
+]
