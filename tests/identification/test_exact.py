@@ -1,5 +1,5 @@
-"""The exact method: a few runs of each grid of benchmarks/robustness.py, the output errors, and
-what a user is told.
+"""The exact method: a few runs of each grid of robustness, the output errors, and what a user
+is told.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.robustness import Run, outcome
-from benchmarks.virtual import undescribed
 from scipy.optimize import least_squares
 
 import didim
 import didim.identification.closed_loop as closed_loop
+from support.robustness import Run, outcome
+from support.undescribed import undescribed
 from support.virtual import loop, model, scara_record
 
 HERTZ = 2 * np.pi

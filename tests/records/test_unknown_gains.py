@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.virtual import undescribed
 from scipy.io import loadmat
 
 import didim
 from support.records import record
+from support.undescribed import undescribed
 
 
 @pytest.fixture(scope="module")

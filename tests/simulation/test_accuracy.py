@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import didim
+from support.pinocchio_model import pinocchio_model
 
 CASE = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
 
@@ -40,7 +41,6 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
     0.05 rad/s.
     """
     import pinocchio as pin
-    from benchmarks.dynamics import pinocchio_model
 
     model = CASE.model
     phi = dict(zip(model.parameter_names, model.nominal, strict=True))
