@@ -117,11 +117,10 @@ class Study:
     def run(self, progress: Progress | None = None, method: Method | None = None) -> Estimate:
         """Identify: the study's own method, or another, on its records."""
         chosen = self.method() if method is None else method
+        fitted, held_out = self.experiments, self.validation or None
         files = files_of(self.settings, self.folder, self.name)
         with _named(self.name):
-            estimate = identify(
-                self.model, self.experiments, chosen, self.validation or None, progress
-            )
+            estimate = identify(self.model, fitted, chosen, held_out, progress)
         table = self.settings.controller
         notes = (
             (*estimate.notes, ASSUMED)
