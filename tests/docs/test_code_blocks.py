@@ -46,7 +46,7 @@ def own_robot_and_log(tmp_path, monkeypatch):
 
 
 def shell(text: str) -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for line in text.splitlines():
         command, *arguments = shlex.split(line)
         if command == "make":
