@@ -56,6 +56,7 @@ def shell(text: str) -> None:
             assert main(arguments) == 0, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name
 )

@@ -30,6 +30,7 @@ def test_it_is_linked(path):
         assert f"examples/{path.name})" in (ROOT / page).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_first_identification_runs(tmp_path):
     notebook = nbformat.read(ROOT / "examples" / "first_identification.ipynb", as_version=4)
     client = NotebookClient(

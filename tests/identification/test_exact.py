@@ -19,6 +19,7 @@ from support.virtual import loop, model, scara_record
 HERTZ = 2 * np.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "frequency", "prior"),
     [
@@ -37,6 +38,7 @@ def test_six_joints_in_ordinary_loops(law, frequency, prior):
     assert found.chi_square < 1
 
 
+@pytest.mark.slow
 def test_six_joints_whose_gains_are_not_known():
     found = outcome(Run("gains unknown", "tx40", "PD", (HERTZ * 5,), "generic", "0.25", seed=12))
     assert found.status == "converged"
@@ -46,6 +48,7 @@ def test_six_joints_whose_gains_are_not_known():
     assert found.gains < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frequency", "gains"), [((6.28, 62.8), "0.2")])
 def test_scara_from_unit_with_gains_far_off(frequency, gains):
     found = outcome(
@@ -65,6 +68,7 @@ def position_record():
     )
 
 
+@pytest.mark.slow
 def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     """The same minimum as SciPy's least squares on finite differences, in a tenth of its
     simulations.
@@ -114,6 +118,7 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     assert 10 * ours <= len(theirs), (ours, len(theirs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["torque", "both"])
 def test_other_outputs(output):
     """Tests (28)."""
@@ -140,6 +145,7 @@ def test_open_loop_on_a_short_stable_record():
     np.testing.assert_allclose(found.parameters[[0, 2]], model().base.nominal[[0, 2]], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_open_loop_says_when_it_cannot():
     """A pendulum that falls: the simulated motion leaves the recorded one whatever the
     parameters.
@@ -162,6 +168,7 @@ def soft_record():
     return experiment, truth.controller
 
 
+@pytest.mark.slow
 def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     experiment, law = soft_record()
     unknown = undescribed("scara")
@@ -191,6 +198,7 @@ def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     assert found.validate(experiment).residual == pytest.approx(found.residual, rel=0.05)
 
 
+@pytest.mark.slow
 def test_stiff_loops_contract_and_soft_ones_less():
     ratios = []
     for bandwidth in ((20.0, 100.0), (5.0, 10.0)):
@@ -205,6 +213,7 @@ def test_stiff_loops_contract_and_soft_ones_less():
     assert ratios[0] < 0.2 < ratios[1]
 
 
+@pytest.mark.slow
 def test_bias_of_didim_is_told():
     """With kp 5 % off, DIDIM's fixed point and the minimum of the torque error are not the same."""
     experiment, law = soft_record()
@@ -216,6 +225,7 @@ def test_bias_of_didim_is_told():
     assert any("DIDIM alone settles elsewhere" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_wrong_loop_is_named_when_gains_are_not_looked_for():
     experiment, law = soft_record()
     gains = law.gains(2, np.ones(2), np.asarray(law.inertia))
@@ -241,6 +251,7 @@ def test_gains_that_the_record_does_not_tell():
     assert "kv" in found.message
 
 
+@pytest.mark.slow
 def test_a_delay_of_the_reference_is_found():
     experiment, law = soft_record()
     late = replace(experiment, q_ref=experiment.q_ref.delayed(-0.004))
@@ -253,6 +264,7 @@ def test_a_delay_of_the_reference_is_found():
     assert found.validate(late).residual == pytest.approx(found.residual, rel=0.05)
 
 
+@pytest.mark.slow
 def test_several_records_at_once():
     one, law = soft_record()
     two, _ = scara_record((5.0, 10.0), rate=200.0, noise=0.02, periods=3, seed=7)

@@ -46,6 +46,7 @@ def called(model, phi, q, dq):
     return function(*(array.ctypes.data for array in arrays)), L, bias
 
 
+@pytest.mark.slow
 def test_factor_and_forces_are_those_of_the_kernels(tmp_path):
     rng = np.random.default_rng(0)
     for model in models(tmp_path):

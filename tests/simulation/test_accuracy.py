@@ -31,6 +31,7 @@ def run(**settings) -> didim.Motion:
     )
 
 
+@pytest.mark.slow
 def test_exact_friction_at_1_kHz():
     assert worst(run().tau, run(step=1e-3 / 64).tau) < 1e-3
 
@@ -68,6 +69,7 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
     return t, tau
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "limit"), [("fixed", 1e-5), ("adaptive", 1e-6)])
 def test_smooth_friction(around_pinocchio, method, limit):
     t, expected = around_pinocchio
