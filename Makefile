@@ -6,13 +6,16 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check warm docs bench pictures machines equations clean
+.PHONY: help demo test test-fast coverage check warm docs build bench pictures machines equations clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
+	@echo "make test-fast the tests that are not marked slow, in less than a minute"
+	@echo "make coverage  all tests, and which lines they reach: a summary, and build/coverage"
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make docs      the documentation, as HTML in build/docs"
+	@echo "make build     the source distribution and the wheel, in dist"
 	@echo "make bench     the benchmarks, beside peers"
 	@echo "make pictures  draw the pictures of README and docs again"
 	@echo "make machines  run the measured examples again and write their pages (needs DIDIM_DATA)"
@@ -50,6 +53,17 @@ warm: $(VENV)/.installed-test
 
 test: check warm
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+test-fast: warm
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
+
+# Compiled kernels run outside the interpreter: pyproject.toml leaves them out of the figure.
+coverage: warm
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term --cov-report=html
+	@echo "Open build/coverage/index.html"
+
+build: $(VENV)/.installed-test
+	$(BIN)/python -m build
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs

@@ -21,7 +21,7 @@ import numpy as np
 from matplotlib.colors import LogNorm
 
 import didim
-from benchmarks.virtual import inertias, judged, loop, truth, undescribed
+from support.undescribed import inertias, judged, loop, truth, undescribed
 
 RATIOS = (0.2, 0.333, 0.5, 0.8, 1.0, 1.25, 2.0, 3.0, 5.0)
 NOISES = (0.005, 0.02, 0.05, 0.1, 0.2)
@@ -43,7 +43,7 @@ def tried(case: tuple[float, float, bool]) -> tuple[float, int, str]:
     estimate = didim.identify(undescribed("scara"), record, method)
     if not np.isfinite(estimate.residual):
         return np.inf, 0, estimate.status
-    return judged(estimate, record, real, "scara", 0.0).floor, estimate.iterations, estimate.status
+    return judged(estimate, record, real, "scara").floor, estimate.iterations, estimate.status
 
 
 def draw(found: dict[tuple[float, float, bool], tuple[float, int, str]]) -> plt.Figure:

@@ -13,6 +13,7 @@ import numpy as np
 
 import didim
 from benchmarks.timing import Row, best, installed, missing
+from support.pinocchio_model import pinocchio_model
 
 SAMPLES = 10_000
 ORDER = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
@@ -22,25 +23,6 @@ ORDER = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
 def rows() -> list[Row]:
     """All rows of this file."""
     return [row for name in ("tx40", "panda") for row in _robot(name)]
-
-
-def pinocchio_model(model: didim.DynamicModel) -> Any:
-    """The same robot as a Pinocchio model, joint frames included, so that the parameters need no
-    change of axes.
-    """
-    import pinocchio as pin
-
-    peer = pin.Model()
-    peer.gravity.linear = np.array(model.robot.gravity)
-    for j, joint in enumerate(model.robot.joints):
-        kind = pin.JointModelRZ() if joint.kind == "revolute" else pin.JointModelPZ()
-        added = peer.addJoint(
-            joint.parent + 1, kind, pin.SE3(joint.rotation, joint.translation), joint.name
-        )
-        XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M = model.nominal[model.layout.link[j]]
-        body = pin.Inertia.FromDynamicParameters(np.array([M, MX, MY, MZ, XX, XY, YY, XZ, YZ, ZZ]))
-        peer.appendBodyToJoint(added, body, pin.SE3.Identity())
-    return peer
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from scipy import signal
 from scipy.optimize import least_squares
 
 import didim
-from benchmarks.dynamics import pinocchio_model
 from benchmarks.simulation import CASE
 from benchmarks.timing import Row, best, installed, missing
+from support.pinocchio_model import pinocchio_model
 
 ITERATIONS = 4
 N_D = 20

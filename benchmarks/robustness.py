@@ -13,78 +13,32 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import didim
-from benchmarks.virtual import Outcome, inertias, judged, loop, misdescribed, truth, undescribed
+from support.robustness import Run, problem
+from support.undescribed import Outcome, judged
 
 RESULTS = Path(__file__).parent / "results"
 LAWS = ("PD", "PD with velocity reference", "PID", "cascade")
-NOISE = 0.02
 
 
 @dataclass(frozen=True)
-class Run:
-    """What is tried."""
+class TimedOutcome(Outcome):
+    """One run, judged, with the time of its identification."""
 
-    grid: str
-    robot: str
-    law: str
-    frequency: tuple[float, ...]
-    """rad/s, one for all joints or one for each."""
-    prior: str
-    gains: str
-    """"known", a factor, or "random"."""
-    seed: int
+    seconds: float
 
 
-@cache
-def course(robot: str) -> didim.Fourier:
-    """The trajectory: that of the published case for the TX40, else a random one within the robot's
-    limits.
-    """
-    if robot == "tx40":
-        return didim.load_case(Path(__file__).parents[1] / "cases" / "tx40.toml").reference
-    return didim.Fourier.random(truth(robot).robot, 1, period=10.0, share=1.0)
-
-
-def factors(run: Run, n: int) -> np.ndarray | float:
-    """On kp and kv."""
-    if run.gains == "random":
-        return np.exp(np.random.default_rng(100 + run.seed).uniform(-1, 1, (2, n)) * np.log(2))
-    return 1.0 if run.gains == "known" else float(run.gains)
-
-
-def outcome(run: Run) -> Outcome:
+def outcome(run: Run) -> TimedOutcome:
     """Make the record and identify it."""
-    J = inertias(run.robot)
-    omega = np.array(run.frequency) if len(run.frequency) > 1 else run.frequency[0]
-    right, assumed = (loop(run.law, omega, J, factor) for factor in (1.0, factors(run, J.size)))
-    if run.robot == "scara":
-        seconds = 120.0 if omega.min() < 2 else 60.0
-        reference = didim.Fourier.random(
-            truth("scara").robot, 1, period=7.3, share=1.0, periods=int(seconds / 7.3) + 1
-        )
-        settings = {"duration": seconds}
-    else:
-        reference, settings = course(run.robot), {}
-    model = truth(run.robot)
-    record, real = didim.virtual_experiment(
-        model, model.nominal, right, reference, rate=1000.0, noise=NOISE, seed=run.seed, **settings
-    )
-    record = didim.Experiment(t=record.t, tau=record.tau, q_ref=reference)
-    unknown = (
-        undescribed(run.robot) if run.prior == "generic" else misdescribed(run.robot, 4.0, run.seed)
-    )
-    method = didim.DIDIM(
-        controller=assumed, initial="unit", refine=True, estimate_gains=run.gains != "known"
-    )
+    unknown, record, method, real = problem(run)
     start = time.perf_counter()
     estimate = didim.identify(unknown, record, method)
-    return judged(estimate, record, real, run.robot, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return TimedOutcome(**asdict(judged(estimate, record, real, run.robot)), seconds=seconds)
 
 
 def runs(seeds: int) -> Iterator[Run]:
@@ -104,7 +58,7 @@ def runs(seeds: int) -> Iterator[Run]:
                 yield Run("SCARA, gains unknown", "scara", "PD", frequency, "generic", gain, seed)
 
 
-def table(pairs: list[tuple[Run, Outcome]]) -> str:
+def table(pairs: list[tuple[Run, TimedOutcome]]) -> str:
     """Grids in lines, by robot, law and bandwidth."""
     lines = [
         "| grid | robot | law | rad/s | runs | converged | at the floor, 93 % in 3 sigma, <= 10 "
@@ -112,13 +66,13 @@ def table(pairs: list[tuple[Run, Outcome]]) -> str:
         "| gains within 3 % | within 3 sigma | steps | s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    groups: dict[tuple[str, str, str, str], list[Outcome]] = {}
+    groups: dict[tuple[str, str, str, str], list[TimedOutcome]] = {}
     for run, found in pairs:
         key = (run.grid, run.robot, run.law, ", ".join(f"{w:.4g}" for w in run.frequency))
         groups.setdefault(key, []).append(found)
     share = lambda found, test: f"{sum(map(test, found))}/{len(found)}"  # noqa: E731
     for key, found in groups.items():
-        counts: list[Callable[[Outcome], bool]] = [
+        counts: list[Callable[[TimedOutcome], bool]] = [
             lambda each: each.status == "converged",
             lambda each: each.found,
             lambda each: each.chi_square < 1,

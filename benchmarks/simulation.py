@@ -14,9 +14,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import didim
-from benchmarks.dynamics import mujoco_model, pinocchio_model
+from benchmarks.dynamics import mujoco_model
 from benchmarks.straight_line import StraightLine
 from benchmarks.timing import Row, best, installed, missing
+from support.pinocchio_model import pinocchio_model
 
 WIDTH = 0.05
 CASE = Path(__file__).parents[1] / "cases" / "tx40.toml"

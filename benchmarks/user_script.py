@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.signal import decimate
 
-from benchmarks.dynamics import pinocchio_model
+from support.pinocchio_model import pinocchio_model
 
 WIDTH = 0.05
 """Of the smoothed friction, rad/s."""

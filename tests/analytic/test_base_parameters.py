@@ -92,6 +92,7 @@ def special_robot(seed: int) -> didim.Robot:
     return didim.Robot(f"special{seed}", tuple(joints), gravity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_rules_are_complete_in_gravity_and_never_lose_a_parameter(block):
     """Without rotors and with gravity the rules find all there is to regroup, on 400 special chains

@@ -132,6 +132,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_fault_is_found(name):
     make, check, level = FAULTS[name]
@@ -280,6 +281,7 @@ def test_close_stamps_are_no_jump_and_held_torques_no_saturation():
     assert levels(replace(record, tau=tau))["saturation"] == "pass"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [didim.PID, didim.Cascade])
 def test_integral_action_does_not_pass_for_a_shifted_clock(law):
     """An integral hides the lag of slow motion only; at the motion's own frequency the loop still

@@ -22,6 +22,7 @@ def runs() -> PaperExperiments:
     return paper()
 
 
+@pytest.mark.slow
 def test_demo_prints_both_methods_and_draws(capsys, tmp_path):
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
@@ -73,6 +74,7 @@ def test_wrong_options_are_one_line(capsys, arguments, message):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", TABLES)
 def test_every_table_has_printed_and_own_numbers(runs, number):
     text = table(runs, number)
@@ -82,12 +84,14 @@ def test_every_table_has_printed_and_own_numbers(runs, number):
     assert "nan" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", FIGURES)
 def test_every_figure_is_drawn(runs, number, tmp_path):
     file = draw(runs, number, figure_files(tmp_path / "figures")[number])
     assert file.read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_claims_are_judged(runs):
     """What holds here, and that half the bandwidth does not: a claim that all hold would be a test
     that cannot fail.

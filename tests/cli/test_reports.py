@@ -75,6 +75,7 @@ def test_a_result_that_is_no_good_is_reported_too(tmp_path, capsys):
     assert "Do not use this model." in (tmp_path / "out.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_demo_writes_its_report_again_but_not_over_others(tmp_path, capsys):
     (tmp_path / "mine.html").write_text("mine")
     assert main(["demo", "--report", "mine.html"]) == 2

@@ -30,6 +30,7 @@ def answer(capsys, arguments, status=0):
     return found
 
 
+@pytest.mark.slow
 def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
     """The whole way on the default robot."""
     assert main(["init"]) == 0
@@ -68,6 +69,7 @@ def capsys_cleared(capsys):
     return capsys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("robot", "text"), [("arm.urdf", ARM_URDF), ("emps", None)])
 def test_init_runs_as_it_is_for_any_robot(tmp_path, capsys, robot, text):
     if text is not None:
@@ -127,6 +129,7 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert main(["export", "kept.json", "--out", "robot.toml"]) == 2
 
 
+@pytest.mark.slow
 def test_compare_runs_what_can_run(tmp_path, capsys):
     assert main(["init"]) == 0
     found = answer(capsys_cleared(capsys), ["compare", "study.toml"])
@@ -140,6 +143,7 @@ def test_compare_runs_what_can_run(tmp_path, capsys):
     assert "describe it in a table [controller]" in only["methods"][1]["message"]
 
 
+@pytest.mark.slow
 def test_disagreement_is_flagged(tmp_path, capsys):
     """A loop that is not the true one biases DIDIM; IDIM does not use it."""
     assert main(["init"]) == 0
@@ -249,6 +253,7 @@ def test_warnings_are_one_line(tmp_path, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_progress_is_shown_at_a_terminal_only(tmp_path):
     """In a pseudo-terminal a bar is drawn on standard error; through a pipe nothing is."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
@@ -278,6 +283,7 @@ def test_progress_is_shown_at_a_terminal_only(tmp_path):
     assert b"identifying scara" in drawn
 
 
+@pytest.mark.slow
 def test_a_validation_that_fails_does_not_undo_the_fit(tmp_path, capsys):
     """A record that the model cannot follow is told; what was found is printed and saved all the
     same.

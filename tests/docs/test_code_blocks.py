@@ -46,7 +46,7 @@ def own_robot_and_log(tmp_path, monkeypatch):
 
 
 def shell(text: str) -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for line in text.splitlines():
         command, *arguments = shlex.split(line)
         if command == "make":
@@ -56,6 +56,7 @@ def shell(text: str) -> None:
             assert main(arguments) == 0, line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name
 )

@@ -74,6 +74,7 @@ def test_the_api_page_has_every_public_name():
     assert len(named) == len(set(named))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
 def test_the_gallery_runs(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -92,6 +93,7 @@ def test_the_gallery_page_shows_every_script():
     assert len(GALLERY) == 3
 
 
+@pytest.mark.slow
 def test_the_documentation_builds_without_a_warning(tmp_path):
     command = [
         sys.executable,

@@ -42,6 +42,7 @@ def close(found, expected):
     return np.abs(found - expected).max() <= 1e-11 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 def test_python(tmp_path):
     for model in models(tmp_path):
         estimate = estimate_of(model)
@@ -58,6 +59,7 @@ def test_python(tmp_path):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) here")
 def test_c(tmp_path):
     for k, model in enumerate(models(tmp_path)):

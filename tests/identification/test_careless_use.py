@@ -146,6 +146,7 @@ def test_time_in_milliseconds_is_doubted():
         didim.identify(model(), slow, didim.DIDIM(controller=loop(rate=200.0)))
 
 
+@pytest.mark.slow
 def test_a_two_valued_reference_moves():
     scara = model()
     t = np.arange(6000) / 200.0
@@ -175,6 +176,7 @@ def test_little_explained_is_noticed_by_idim():
     assert "left unexplained" in found.summary()
 
 
+@pytest.mark.slow
 def test_a_missing_effect_is_noticed_by_didim():
     experiment, _ = scara_record(noise=0.001, share=1.0)
     frictionless = didim.DynamicModel(didim.load_robot("scara"), ["rotor", "viscous"])
@@ -199,6 +201,7 @@ def test_an_exact_model_without_friction_converges():
     assert np.allclose(found.values, pendulum.base.nominal, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [50.0, 200.0, 1000.0])
 def test_validation_of_the_record_itself_is_the_residual(rate):
     """The reference is read alike: held, linear where the log is slower than the law."""
@@ -214,6 +217,7 @@ def test_validation_of_the_record_itself_is_the_residual(rate):
     assert found.validate(array).residual == pytest.approx(found.residual, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_rows_at_rest_do_not_count():
     experiment, _ = scara_record(noise=0.05)
     found = didim.identify(model(), experiment, didim.DIDIM(controller=loop(), rest_velocity=0.05))

@@ -26,6 +26,7 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
     return float(square / stats.chi2.ppf(0.999, delta.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)]
 )
@@ -52,6 +53,7 @@ def tx40(hertz: float, seed: int = 2010):
     return case.model, experiment, controller
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2010, 101])
 def test_tx40_with_stiff_loops_converges_from_identity(seed):
     m, experiment, controller = tx40(40.0, seed)
@@ -64,6 +66,7 @@ def test_tx40_with_stiff_loops_converges_from_identity(seed):
     assert any(guard.kind is GuardKind.INERTIA for step in found.history for guard in step.guards)
 
 
+@pytest.mark.slow
 def test_tx40_with_ordinary_loops_ends_in_a_status_that_says_so():
     m, experiment, controller = tx40(5.0)
     found = didim.identify(
@@ -80,6 +83,7 @@ def test_tx40_with_ordinary_loops_ends_in_a_status_that_says_so():
     )
 
 
+@pytest.mark.slow
 def test_iterates_are_feasible():
     m, experiment, controller = tx40(10.0)
     found = didim.identify(
@@ -96,6 +100,7 @@ def test_iterates_are_feasible():
         assert min(friction) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initial", ["identity", "unit"])
 @pytest.mark.parametrize("seed", range(3))
 def test_scara_with_noise_needs_few_iterations(initial, seed):
@@ -108,6 +113,7 @@ def test_scara_with_noise_needs_few_iterations(initial, seed):
     assert normalised_error(found, model().base.nominal) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistuned", [0.8, 1.2, 1 / 1.2, 1 / 0.8])
 def test_a_loop_tuned_with_a_wrong_inertia_or_drive_gain_does_little_harm(mistuned):
     """(58), (60): the true kv is off by the error of J, or by its inverse for g; the simulated loop
@@ -121,6 +127,7 @@ def test_a_loop_tuned_with_a_wrong_inertia_or_drive_gain_does_little_harm(mistun
     assert inertia_error(found, model().base.nominal) < 0.025
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.1, 0.5, 2.0, 10.0])
 @pytest.mark.parametrize("bandwidth", [(20.0, 50.0), (6.28, 62.8)])
 def test_a_wrong_bandwidth_is_named(factor, bandwidth):
@@ -131,6 +138,7 @@ def test_a_wrong_bandwidth_is_named(factor, bandwidth):
     assert "bandwidth" in found.message
 
 
+@pytest.mark.slow
 def test_the_right_bandwidth_is_not_doubted():
     for noise in (0.0, 0.01, 0.3):
         experiment, _ = scara_record(noise=noise)
@@ -140,6 +148,7 @@ def test_the_right_bandwidth_is_not_doubted():
         )
 
 
+@pytest.mark.slow
 def test_history_tells_how_far_the_motion_is():
     """Tests (40)."""
     experiment, _ = scara_record(noise=0.05)
@@ -172,6 +181,7 @@ def test_progress_may_stop_the_run():
     assert "on request" in stopped.message
 
 
+@pytest.mark.slow
 def test_friction_at_its_bound_is_held_and_told():
     m = didim.DynamicModel(didim.load_robot("scara"))
     phi = m.nominal
@@ -188,6 +198,7 @@ def test_friction_at_its_bound_is_held_and_told():
     assert 0 < held < 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "log"), [(700.0, 500.0), (300.0, 1000.0), (1000.0, 100.0), (200.0, 1000.0)]
 )
@@ -222,6 +233,7 @@ def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
     assert any('started from "identity"' in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_encoder_steps_in_the_loop_do_not_pass_for_a_wrong_loop():
     pendulum = model("double_pendulum")
     controller = didim.Cascade(

@@ -1,5 +1,5 @@
-"""The exact method: a few runs of each grid of benchmarks/robustness.py, the output errors, and
-what a user is told.
+"""The exact method: a few runs of each grid of robustness, the output errors, and what a user
+is told.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.robustness import Run, outcome
-from benchmarks.virtual import undescribed
 from scipy.optimize import least_squares
 
 import didim
 from didim.identification import problem as problem_module
 from didim.simulation import decimated
+from support.robustness import Run, outcome
+from support.undescribed import undescribed
 from support.virtual import loop, model, scara_record
 
 HERTZ = 2 * np.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "frequency", "prior"),
     [
@@ -38,6 +39,7 @@ def test_six_joints_in_ordinary_loops(law, frequency, prior):
     assert found.chi_square < 1
 
 
+@pytest.mark.slow
 def test_six_joints_whose_gains_are_not_known():
     found = outcome(Run("gains unknown", "tx40", "PD", (HERTZ * 5,), "generic", "0.25", seed=12))
     assert found.status == "converged"
@@ -47,6 +49,7 @@ def test_six_joints_whose_gains_are_not_known():
     assert found.gains < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frequency", "gains"), [((6.28, 62.8), "0.2")])
 def test_scara_from_unit_with_gains_far_off(frequency, gains):
     found = outcome(
@@ -66,6 +69,7 @@ def position_record():
     )
 
 
+@pytest.mark.slow
 def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     """The same minimum as SciPy's least squares on finite differences, in a tenth of its
     simulations.
@@ -115,6 +119,7 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     assert 10 * ours <= len(theirs), (ours, len(theirs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["torque", "both"])
 def test_other_outputs(output):
     """Tests (28)."""
@@ -141,6 +146,7 @@ def test_open_loop_on_a_short_stable_record():
     np.testing.assert_allclose(found.parameters[[0, 2]], model().base.nominal[[0, 2]], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_open_loop_says_when_it_cannot():
     """A pendulum that falls: the simulated motion leaves the recorded one whatever the
     parameters.
@@ -163,6 +169,7 @@ def soft_record():
     return experiment, truth.controller
 
 
+@pytest.mark.slow
 def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     experiment, law = soft_record()
     unknown = undescribed("scara")
@@ -192,6 +199,7 @@ def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     assert found.validate(experiment).residual == pytest.approx(found.residual, rel=0.05)
 
 
+@pytest.mark.slow
 def test_stiff_loops_contract_and_soft_ones_less():
     ratios = []
     for bandwidth in ((20.0, 100.0), (5.0, 10.0)):
@@ -206,6 +214,7 @@ def test_stiff_loops_contract_and_soft_ones_less():
     assert ratios[0] < 0.2 < ratios[1]
 
 
+@pytest.mark.slow
 def test_bias_of_didim_is_told():
     """With kp 5 % off, DIDIM's fixed point and the minimum of the torque error are not the same."""
     experiment, law = soft_record()
@@ -217,6 +226,7 @@ def test_bias_of_didim_is_told():
     assert any("DIDIM alone settles elsewhere" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_wrong_loop_is_named_when_gains_are_not_looked_for():
     experiment, law = soft_record()
     gains = law.gains(2, np.ones(2), np.asarray(law.inertia))
@@ -242,6 +252,7 @@ def test_gains_that_the_record_does_not_tell():
     assert "kv" in found.message
 
 
+@pytest.mark.slow
 def test_a_delay_of_the_reference_is_found():
     experiment, law = soft_record()
     late = replace(experiment, q_ref=experiment.q_ref.delayed(-0.004))
@@ -254,6 +265,7 @@ def test_a_delay_of_the_reference_is_found():
     assert found.validate(late).residual == pytest.approx(found.residual, rel=0.05)
 
 
+@pytest.mark.slow
 def test_several_records_at_once():
     one, law = soft_record()
     two, _ = scara_record((5.0, 10.0), rate=200.0, noise=0.02, periods=3, seed=7)

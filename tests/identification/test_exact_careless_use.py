@@ -32,6 +32,7 @@ def changed(experiment, change):
     return replace(experiment, q=change(q))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [np.degrees, lambda q: q * [1, -1], lambda q: q[:, ::-1]],
@@ -44,6 +45,7 @@ def test_positions_that_go_astray(change):
     assert "check its unit, sign and column" in found.message
 
 
+@pytest.mark.slow
 def test_positions_of_another_loop():
     experiment, law = case()
     assert didim.identify(model(), experiment, output_error(slower(law))).status == "diverged"
@@ -70,6 +72,7 @@ def test_positions_and_a_loop_that_follows_the_parameters():
     assert "Positions alone" in found.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"estimate_gains": True}, {}])
 def test_both_outputs_with_a_scan_or_a_trial(settings):
     experiment, law = case()
@@ -95,6 +98,7 @@ def test_no_rows_of_one_joint():
     assert found.message.count("joint 2") == 1
 
 
+@pytest.mark.slow
 def test_an_infinite_sigma_survives_the_file(tmp_path):
     experiment, law = case()
     method = didim.DIDIM(controller=law, decimation=5, estimate_gains=True, scan=False)
@@ -117,6 +121,7 @@ def test_stop_on_request_stops():
     assert len(calls) <= 2
 
 
+@pytest.mark.slow
 def test_gains_a_hundred_times_too_small():
     """A loop that moves nothing leaves all of the torque, whatever its bandwidth: the scan goes
     up.
@@ -128,6 +133,7 @@ def test_gains_a_hundred_times_too_small():
     assert found.residual < 0.01
 
 
+@pytest.mark.slow
 def test_a_held_reference_has_no_delay():
     experiment, law = case()
     t = np.asarray(experiment.t)
@@ -184,6 +190,7 @@ def test_open_loop_warns_of_its_input_and_predicts_from_the_motion():
     assert found.validation[0].residual < 0.2
 
 
+@pytest.mark.slow
 def test_a_long_delay_is_pointed_out():
     rod = model("emps")
     course = didim.Fourier.random(rod.robot, seed=1, period=5.0, periods=2, share=1.0)
@@ -197,6 +204,7 @@ def test_a_long_delay_is_pointed_out():
     assert any("samples of the loop" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_law_without_the_velocity_reference_is_named():
     """Gains imitate the missing term as well as they can and settle; only a fit of the other law
     tells.

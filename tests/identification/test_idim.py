@@ -54,6 +54,7 @@ def test_without_filtering_idim_fails_and_didim_does_not(runs):
     assert inertia_error(runs.raw_didim, runs.truth) < 0.03
 
 
+@pytest.mark.slow
 def test_at_half_a_hertz_idim_fails_and_didim_does_not(runs):
     """VI.C."""
     assert np.asarray(runs.slow.t)[-1] >= 400

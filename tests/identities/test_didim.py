@@ -13,6 +13,7 @@ from didim.identification.initial import start_of
 from support.virtual import loop, model, scara_record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("initial", ["identity", "unit"])
 @pytest.mark.parametrize(
     ("share", "period", "sticks"),
@@ -33,6 +34,7 @@ def test_noise_free_didim_returns_the_truth(initial, share, period, sticks):
     assert found.residual < 1e-8
 
 
+@pytest.mark.slow
 def test_sampled_laws_too():
     experiment, _ = scara_record((20.0, 50.0), law_rate=200.0)
     found = didim.identify(
@@ -127,6 +129,7 @@ def test_the_transient_is_ten_over_the_slowest_pole():
     assert cut > 5 / 5.0
 
 
+@pytest.mark.slow
 def test_both_stopping_tests_count():
     """On a noisy record, a tighter tolerance on the error or on the parameters takes more steps;
     each ends converged.
@@ -150,6 +153,7 @@ def test_both_stopping_tests_count():
     assert steps[0.5, 0.5] < min(steps[1e-9, 0.5], steps[0.5, 1e-7])
 
 
+@pytest.mark.slow
 def test_acceleration_changes_the_way_not_the_end():
     experiment, _ = scara_record((6.28, 62.8))
     ends = [

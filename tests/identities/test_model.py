@@ -79,6 +79,7 @@ def test_regressor_times_phi_is_inverse_dynamics(case):
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(models_in_motion())
 def test_base_reproduces_the_standard_model(case):
@@ -141,6 +142,7 @@ def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.
     return phi
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(models_in_motion(), st.integers(0, 2**32 - 1))
 def test_direct_dynamics_inverts_inverse_dynamics(case, seed):

@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import didim
 from didim.jit import compiled
@@ -34,6 +35,7 @@ def run(package: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.slow
 def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
     """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return
     twice its product.
@@ -56,6 +58,7 @@ def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
     assert "torque 190.2178" in run(tmp_path, cache).stdout
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
@@ -65,6 +68,7 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_built_anew(tmp_path):
     package = Path(didim.__file__).parent.parent
     run(package, tmp_path)
@@ -78,17 +82,14 @@ def test_a_damaged_cache_is_built_anew(tmp_path):
     assert "damaged" not in run(package, tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_without_a_compiler_the_message_is_clear(tmp_path):
-    import pytest
-
     with pytest.raises(subprocess.CalledProcessError) as failed:
         run(Path(didim.__file__).parent.parent, tmp_path, NUMBA_DISABLE_JIT="1")
     assert "unset NUMBA_DISABLE_JIT" in failed.value.stderr
 
 
 def test_kernels_must_live_where_the_hash_sees_them():
-    import pytest
-
     with pytest.raises(TypeError, match="must live in a 'kernels' package"):
         compiled.kernel(lambda x: x)
     assert all("kernels" in path.parts for path in compiled.kernel_sources())

@@ -20,6 +20,7 @@ def cos_and_sin(x):
     return cos, sin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reach", [1e-3, 1.0, 30.0, 1e4, FAR, 1e9])
 def test_sines_are_right_to_the_last_digit(reach):
     x = np.random.default_rng(0).uniform(-reach, reach, 20_000)

@@ -59,6 +59,7 @@ def test_published_figures(effects, monkeypatch):
     assert found.condition == pytest.approx(condition, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mass", [50.0, 300.0])
 def test_didim_finds_the_mass_without_the_position(experiment, mass):
     from dataclasses import replace
@@ -75,6 +76,7 @@ def test_didim_finds_the_mass_without_the_position(experiment, mass):
     assert found.residual < 0.05
 
 
+@pytest.mark.slow
 def test_wrong_gains_are_noticed(experiment):
     model = didim.DynamicModel(didim.load_robot("emps"), ["viscous", "coulomb", "offset"])
     loop = didim.PD(

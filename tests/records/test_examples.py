@@ -45,6 +45,7 @@ def findings(name: str) -> dict[str, str]:
     return {each.check: each.level for each in load(name).check()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mass", [50.0, 300.0])
 def test_emps_by_didim_from_its_torque(mass):
     """Positions are not used: the study without them says the same."""
@@ -56,6 +57,7 @@ def test_emps_by_didim_from_its_torque(mass):
     assert found.gains["delay"][0] < 1e-3
 
 
+@pytest.mark.slow
 def test_emps_without_positions():
     blind = run("emps", 'experiment.0.columns={ t = "t", q_ref = "qg", control = "vir" }')
     np.testing.assert_allclose(
@@ -70,6 +72,7 @@ def test_check_finds_what_is_known_of_the_emps():
 WHOLE = "experiment.0.between=[0.0, 75.0]"
 
 
+@pytest.mark.slow
 def test_double_pendulum_is_resampled_and_aligned():
     notes = " ".join(run("double_pendulum", "method=idim").notes)
     assert "The times jitter" in notes
@@ -77,12 +80,14 @@ def test_double_pendulum_is_resampled_and_aligned():
     assert "late against its reference" in notes
 
 
+@pytest.mark.slow
 def test_double_pendulum_by_idim():
     np.testing.assert_array_less(
         run("double_pendulum", "method=idim", WHOLE).residual_by_joint, [0.06, 0.12]
     )
 
 
+@pytest.mark.slow
 def test_double_pendulum_by_didim_predicts_what_it_did_not_see():
     found = run("double_pendulum")
     assert found.status == "converged"
@@ -94,6 +99,7 @@ def test_double_pendulum_by_didim_predicts_what_it_did_not_see():
     np.testing.assert_array_less(found.validation[0].residual_by_joint, [0.08, 0.16])
 
 
+@pytest.mark.slow
 def test_check_finds_what_is_known_of_the_double_pendulum():
     found = findings("double_pendulum")
     assert found["sampling"] == "warn"
@@ -125,12 +131,14 @@ def test_tx40_on_the_whole_record():
     assert estimate.values[Ia6] > 3 * estimate.corrected_sigma[Ia6]
 
 
+@pytest.mark.slow
 def test_tx40_needs_few_parameters():
     few, all_of_them = run("tx40", ALL, "idim.essential=true"), run("tx40", ALL)
     assert len(few.names) <= 40
     assert few.residual - all_of_them.residual < 0.003
 
 
+@pytest.mark.slow
 def test_tx40_by_didim_in_an_assumed_loop():
     found = run("tx40", "method=didim")
     assert found.status == "converged"
@@ -139,6 +147,7 @@ def test_tx40_by_didim_in_an_assumed_loop():
     assert any("The reference is the measured motion" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_check_finds_what_is_known_of_the_tx40():
     found = load("tx40").check()
     by_name = {each.check: each for each in found}

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.virtual import undescribed
 from scipy.io import loadmat
 
 import didim
 from support.records import record
+from support.undescribed import undescribed
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,7 @@ def emps():
     return undescribed("emps"), experiment, loop
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mass", "factor"), [(50.0, 0.25), (300.0, 4.0)])
 def test_emps(emps, mass, factor):
     model, experiment, loop = emps
@@ -55,6 +56,7 @@ def test_emps(emps, mass, factor):
     assert found.residual <= 0.043
 
 
+@pytest.mark.slow
 def test_emps_with_its_own_gains_and_the_delay(emps):
     model, experiment, loop = emps
     method = didim.DIDIM(
@@ -72,6 +74,7 @@ def test_emps_with_its_own_gains_and_the_delay(emps):
     assert 0 < found.gains["delay"][0] < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_double_pendulum(factor):
     columns = {"t": "time", "tau": ["tau1", "tau2"], "q": ["pos1", "pos2"]}

@@ -18,6 +18,7 @@ def levels(estimate) -> tuple[str, ...]:
     return tuple(use.level for use in judge(estimate).uses)
 
 
+@pytest.mark.slow
 def test_a_good_model_may_be_used():
     for kind in ("IDIM", "DIDIM", "refined"):
         assert judge(found(kind)).level == "yes", judge(found(kind))

@@ -57,6 +57,7 @@ def pages(tmp_path_factory) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_section_is_there_or_says_why_not(pages, kind):
     page = Reader(pages[kind])
@@ -72,6 +73,7 @@ def test_every_section_is_there_or_says_why_not(pages, kind):
         ), word
 
 
+@pytest.mark.slow
 def test_sections_that_do_not_apply_say_so_in_a_line(pages):
     for kind, sentence in (
         ("IDIM", "IDIM does not iterate"),
@@ -84,6 +86,7 @@ def test_sections_that_do_not_apply_say_so_in_a_line(pages):
         assert sentence in Reader(pages[kind]).text, (kind, sentence)
 
 
+@pytest.mark.slow
 def test_the_first_screen_says_what_and_whether(pages):
     text = pages["DIDIM"]
     top = Reader(text[: text.index("<dl")] + "</section></main></body></html>").text
@@ -105,6 +108,7 @@ def test_one_section_one_class_one_template():
     assert len({type(section) for section in SECTIONS}) == len(SECTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_loaded(pages, kind):
     page = Reader(pages[kind])
@@ -119,6 +123,7 @@ def test_nothing_is_loaded(pages, kind):
     assert "@import" not in style
 
 
+@pytest.mark.slow
 def test_the_policy_names_the_only_script_that_may_run(pages):
     text = pages["DIDIM"]
     policy = re.search(r'Policy" content="([^"]*)"', text).group(1).replace("&#39;", "'")
@@ -152,6 +157,7 @@ def test_names_from_outside_are_escaped(tmp_path):
     assert "<script" not in hostile()._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_table_has_units_intervals_and_formulas(pages):
     text = pages["DIDIM"]
     row = re.search(r"<tr[^>]*><th scope=\"row\">ZZ1R</th>(.*?)</tr>", text).group(1)
@@ -169,6 +175,7 @@ def test_the_table_has_units_intervals_and_formulas(pages):
     assert "ZZ1 + Ia1 + 0.25*M2" in text
 
 
+@pytest.mark.slow
 def test_how_to_run_it_again(pages):
     text = Reader(pages["DIDIM"]).text
     for each in found("DIDIM").provenance["data"]:
@@ -179,6 +186,7 @@ def test_how_to_run_it_again(pages):
     assert '"decimation": 20' in text
 
 
+@pytest.mark.slow
 def test_estimated_gains_are_in_the_table_and_the_loop(pages):
     text = Reader(pages["gains"]).text
     assert "kp1" in text
@@ -282,6 +290,7 @@ def test_records_of_one_name_zoom_apart(tmp_path):
     assert len({each["zoom"] for each in data if each.get("zoom")}) == 2
 
 
+@pytest.mark.slow
 def test_positions_are_not_called_torques(pages):
     text = pages["position"]
     table = re.search(r'id="validation">.*?</table>', text, re.DOTALL).group(0)
@@ -289,6 +298,7 @@ def test_positions_are_not_called_torques(pages):
     assert "of the position" in text
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_not_called_uncorrelated(pages):
     assert "Fewer than two parameters have a known uncertainty" in pages["unsolved"]
 

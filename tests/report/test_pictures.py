@@ -31,6 +31,7 @@ DRAWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", report.__all__)
 def test_axes_come_back_and_a_title_asks_a_question(name):
     mine = new_axes()[0, 0]

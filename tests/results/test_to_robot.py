@@ -47,6 +47,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["toml", "urdf"])
 @pytest.mark.parametrize(("name", "effects"), CASES)
 def test_shipped_robots_come_back(tmp_path, name, effects, ending):
@@ -62,6 +63,7 @@ def test_shipped_robots_come_back(tmp_path, name, effects, ending):
         np.testing.assert_array_equal(again.drive.gear, robot.drive.gear)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::didim.InconsistentRobotWarning")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_urdf_comes_back_in_both_formats_and_in_pinocchio(tmp_path, seed):
@@ -124,6 +126,7 @@ def test_closest_is_closer_than_other_consistent_vectors():
             assert around.value(found + step * direction) > least - 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_a_machine_can_have_is_found(seed):
     """Links whose pseudo-inertias were changed by up to half: a consistent vector exists, so one
@@ -210,6 +213,7 @@ def test_pitch_at_a_right_angle(tmp_path):
         np.testing.assert_allclose(_rotation(*roll_pitch_yaw(R)), R, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::didim.InconsistentRobotWarning")
 @pytest.mark.parametrize("spread", [0.05, 0.3])
 def test_errors_of_any_size_end_in_a_robot(spread):

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import didim
+from support.pinocchio_model import pinocchio_model
 
 CASE = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
 
@@ -30,6 +31,7 @@ def run(**settings) -> didim.Motion:
     )
 
 
+@pytest.mark.slow
 def test_exact_friction_at_1_kHz():
     assert worst(run().tau, run(step=1e-3 / 64).tau) < 1e-3
 
@@ -40,7 +42,6 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
     0.05 rad/s.
     """
     import pinocchio as pin
-    from benchmarks.dynamics import pinocchio_model
 
     model = CASE.model
     phi = dict(zip(model.parameter_names, model.nominal, strict=True))
@@ -68,6 +69,7 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
     return t, tau
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "limit"), [("fixed", 1e-5), ("adaptive", 1e-6)])
 def test_smooth_friction(around_pinocchio, method, limit):
     t, expected = around_pinocchio

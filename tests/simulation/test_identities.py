@@ -22,6 +22,7 @@ def motion_of(name: str, effects=None, **settings):
     return model, didim.simulate(model, model.nominal, loop, t=T, q_ref=reference, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scara", "double_pendulum", "tx40", "panda"])
 @pytest.mark.parametrize(
     "settings",

@@ -102,6 +102,7 @@ def worst(
     return max(errors.values()), max(errors, key=lambda key: errors[key])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
 def test_smooth_friction_to_1e_5(name):
     """Tests (29), (30), (32), (38)."""
@@ -110,6 +111,7 @@ def test_smooth_friction_to_1e_5(name):
     assert error < 1e-5, where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
 def test_exact_friction_to_1e_3(name):
     """Through reversals and sticking: between the two runs of a difference no contact changes what
@@ -132,6 +134,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_its_gains_and_the_delay(law):
     base, beta, reference, J = robot_case("scara")

@@ -47,6 +47,7 @@ def decimated_white(kind: str, factor: int = 10):
     return noise, decimator.correlation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fir", "scipy"])
 def test_filtered_white_noise_needs_the_filters_bandwidth(kind):
     """Tests (16)."""
@@ -61,6 +62,7 @@ def test_white_noise_is_left_as_it_is():
     assert abs(covered["corrected"] - covered["covariance"]) < 0.01
 
 
+@pytest.mark.slow
 def test_long_correlation_is_seen_in_the_residuals():
     """Noise of an AR(1) process with lag-1 correlation 0.67, as the residuals of real machines
     have.

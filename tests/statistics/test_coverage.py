@@ -29,6 +29,7 @@ def coverage(experiment, truth, method) -> tuple[np.ndarray, int]:
     return hits / SEEDS, iterations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["IDIM", "DIDIM"])
 def test_intervals_cover(method):
     """IDIM with good filtering: 1 kHz, Butterworth far above the motion; DIDIM on torque alone,

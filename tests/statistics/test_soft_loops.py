@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import didim
 from support.virtual import model, scara_record
@@ -10,6 +11,7 @@ from support.virtual import model, scara_record
 RUNS = 40
 
 
+@pytest.mark.slow
 def test_intervals_of_didim_in_a_soft_loop():
     """The spread over noise seeds is that of the corrected sigma; what W alone would give is too
     small for some.

@@ -202,11 +202,18 @@ def test_texts(name, tmp_path, capsys):
 
 
 def test_data_folder_that_is_not_set(tmp_path, capsys, monkeypatch):
+    """No folder is guessed, not even where one lies beside the study's."""
+    folder, beside = tmp_path / "mine", tmp_path / "shared" / "data"
+    folder.mkdir()
+    beside.mkdir(parents=True)
+    write_study(folder, study(experiment__0__file="${DIDIM_DATA}/run.csv"))
+    (folder / "run.csv").rename(beside / "run.csv")
+    monkeypatch.chdir(folder)
     monkeypatch.delenv("DIDIM_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    write_study(tmp_path, study(experiment__0__file="${DIDIM_DATA}/run.csv"))
-    refused(tmp_path, capsys, "set the variable DIDIM_DATA")
-    monkeypatch.setenv("DIDIM_DATA", str(tmp_path))
+    refused(folder, capsys, "experiment.0.file: the environment variable DIDIM_DATA has no value")
+    monkeypatch.setenv("DIDIM_DATA", "")
+    refused(folder, capsys, "nonlinearbenchmark.org")
+    monkeypatch.setenv("DIDIM_DATA", str(beside))
     assert main(["identify", "study.toml"]) == 0
 
 

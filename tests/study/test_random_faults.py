@@ -119,6 +119,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 @settings(
     max_examples=120,
     deadline=None,

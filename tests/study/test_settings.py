@@ -150,6 +150,7 @@ def test_the_controller_has_the_settings_of_all_laws():
     assert set(schema.ControllerTable.model_fields) - {"law", "Kp", "Kd", "assumed"} == known
 
 
+@pytest.mark.slow
 def test_the_published_schema_takes_what_the_reader_takes():
     published = schema_of("study")
     jsonschema.Draft202012Validator.check_schema(published)

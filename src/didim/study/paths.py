@@ -8,10 +8,12 @@ from pathlib import Path
 from didim.errors import InputError, shortened
 
 VARIABLE = "DIDIM_DATA"
-DEFAULT = Path("..") / "shared" / "data"
-"""Where records lie if the variable is not set, seen from the current folder, the study's, or the
-one above that.
-"""
+SOURCES = (
+    "EMPS: nonlinearbenchmark.org/benchmarks/emps; "
+    "TX40: github.com/thanhndv212/figaroh-examples; "
+    "double pendulum: github.com/dfki-ric-underactuated-lab/double_pendulum"
+)
+"""Where the records of the example studies are published."""
 
 
 def resolved(text: str, folder: Path, key: str) -> Path:
@@ -20,17 +22,12 @@ def resolved(text: str, folder: Path, key: str) -> Path:
     """
     mark = "${" + VARIABLE + "}"
     if mark in text:
-        usual = (
-            str(place.resolve())
-            for base in (Path(), folder, folder.resolve().parent)
-            if (place := base / DEFAULT).is_dir()
-        )
-        data = os.environ.get(VARIABLE) or next(usual, "")
+        data = os.environ.get(VARIABLE)
         if not data:
             raise InputError(
-                f"{key}: the folder of the records is not known; set the variable {VARIABLE} to "
-                "it, for example: "
-                f"export {VARIABLE}=~/records."
+                f"{key}: the environment variable {VARIABLE} has no value; set it to the folder "
+                f"that holds the records, for example: export {VARIABLE}=~/records. "
+                f"The records of the examples are published ({SOURCES})."
             )
         text = text.replace(mark, data)
     if "\0" in text:

@@ -124,6 +124,7 @@ class Study:
         provenance.
         """
         chosen = self.method() if method is None else method
+        fitted, held_out = self.experiments, self.validation or None
         files = files_of(self.settings, self.folder, self.name)
         table = self.settings.controller
         assumed = table is not None and table.assumed and self._simulates(chosen)
@@ -131,9 +132,9 @@ class Study:
         with _named(self.name):
             return identify(
                 self.model,
-                self.experiments,
+                fitted,
                 chosen,
-                self.validation or None,
+                held_out,
                 progress,
                 origin={"study": described, "files": files, **(origin or {})},
                 notes=(ASSUMED,) if assumed else (),

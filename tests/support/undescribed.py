@@ -1,5 +1,5 @@
-"""Virtual robots that their own identification knows nothing of, and how far a result is from the
-truth.
+"""Virtual robots whose identification is given no nominal values, or wrong ones, and how far a
+result is from the truth. Tests and benchmarks share them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class Outcome:
     """Largest relative error of a gain; 0 where none was estimated."""
     gains_sigma: float
     """Largest error of a gain in its own sigma."""
-    seconds: float
 
     @property
     def found(self) -> bool:
@@ -101,7 +100,7 @@ def loop(
 
 
 def judged(
-    estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, name: str, seconds: float
+    estimate: didim.Estimate, experiment: didim.Experiment, real: Truth, name: str
 ) -> Outcome:
     """How far an estimate is from the truth of its virtual experiment."""
     model, preprocessing = truth(name).base, estimate.preprocessing
@@ -135,5 +134,4 @@ def judged(
         float(chi_square / stats.chi2.ppf(0.999, beta.size)),
         float(far),
         float(in_sigma),
-        seconds,
     )

@@ -54,6 +54,7 @@ def test_simulations_are_as_accurate_as_the_table_says(truth, kind, settings, mo
     assert simulation.torque_error(LOOP.own(**settings), truth[kind]) < most
 
 
+@pytest.mark.slow
 @peer
 @pytest.mark.parametrize("method", ["LSODA", "RK45", "DOP853"])
 def test_scipy_around_pinocchio_simulates_the_same(truth, method):
