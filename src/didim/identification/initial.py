@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
+from didim.dynamics.parameters import ParameterKind
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
 from didim.results.estimate import Estimate
@@ -95,10 +96,7 @@ def unit_parameters(model: DynamicModel) -> Array:
     Implements (63).
     """
     phi = np.zeros(len(model.parameter_names))
-    for j, joint in enumerate(model.robot.joints):
-        phi[model.parameter_names.index(f"{'M' if joint.kind == 'prismatic' else 'ZZ'}{j + 1}")] = (
-            1.0
-        )
+    phi[model.layout.axis_inertia] = 1.0
     return phi
 
 
@@ -109,4 +107,4 @@ def _rotors_alone(model: BaseModel) -> tuple[DynamicModel, Array]:
     fields: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
     joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
     rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
-    return rotors, np.array([float(name.startswith("Ia")) for name in rotors.parameter_names])
+    return rotors, np.array([float(each.kind is ParameterKind.ROTOR) for each in rotors.parameters])
