@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import didim
-from didim.dynamics.codegen.machine_code import machine_code
+from didim.dynamics.codegen.robot_code import robot_code
 
 _WARM = "import json, didim.jit.compiled; print(json.dumps(didim.jit.compiled.warm()))"
 
@@ -32,6 +32,6 @@ def compile_seconds() -> dict[str, float]:
     for name in ("scara", "tx40", "panda"):
         tree = didim.DynamicModel(didim.load_robot(name), []).tree
         begin = time.perf_counter()
-        machine_code(tree)
+        robot_code(tree)
         found[f"machine code of the {name}"] = time.perf_counter() - begin
     return found

@@ -19,7 +19,8 @@ import numpy as np
 
 import didim
 from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torque, move, place
-from didim.dynamics.codegen.trace import Symbol, Trace, shown
+from didim.dynamics.codegen.trace import Trace
+from didim.jit.statements import Symbol, shown
 
 
 def _accelerations(

@@ -114,6 +114,7 @@ __all__ = [
     "Reference",
     "Robot",
     "Sensitivities",
+    "Status",
     "Study",
     "UnstableLoopWarning",
     "__version__",

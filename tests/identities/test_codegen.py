@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,11 +15,12 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import didim
-from didim.dynamics.codegen import machine_code as straight
-from didim.dynamics.codegen.machine_code import machine_code
+from didim.dynamics.codegen.robot_code import MOST_JOINTS, robot_code
 from didim.dynamics.kernels.tree import Tree
 from didim.simulation.prepare import Asked, prepared
 from support.random_urdf import random_urdf
+
+CASE = Path(__file__).parents[2] / "cases" / "tx40.toml"
 
 
 def models(tmp_path):
@@ -30,7 +34,7 @@ def models(tmp_path):
 def called(model, phi, q, dq):
     """Status, factor of M and forces at one sample."""
     n, values = model.robot.n, model.values(phi)
-    code = machine_code(model.tree)
+    code = robot_code(model.tree)
     L, bias = np.zeros((n, n)), np.zeros(n)
     arrays = [
         q,
@@ -86,7 +90,7 @@ def test_values_that_are_no_number_fail_at_the_first_joint():
 
 @pytest.mark.parametrize("friction", ["exact", "smooth"])
 def test_a_simulation_is_the_same_without_it(friction):
-    case = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
+    case = didim.load_case(CASE)
     t = np.arange(0.0, 0.5, 1e-3)
     asked = Asked(
         case.model,
@@ -104,17 +108,48 @@ def test_a_simulation_is_the_same_without_it(friction):
     torques = []
     for own in (True, False):
         run = prepared(asked)
-        assert run.plant.straight != 0
-        run.plant = run.plant if own else run.plant._replace(straight=0)
+        assert run.plant.code_address != 0
+        run.plant = run.plant if own else run.plant._replace(code_address=0)
         torques.append(run.fixed(None).tau)
     assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()
 
 
+SIMULATION = """
+import sys
+import numpy as np
+import didim
+from didim.dynamics.codegen.robot_code import robot_code
+case = didim.load_case(sys.argv[1])
+t = np.arange(0.0, 0.5, 1e-3)
+code = robot_code(case.model.tree)
+motion = didim.simulate(case.model, case.model.nominal, case.controller, t=t, q_ref=case.reference)
+np.savez(sys.argv[2], tau=motion.tau, generic=code is None)
+"""
+
+
+def test_the_environment_switches_it_off(tmp_path):
+    """DIDIM_GENERIC=1: the generic kernels alone, and the same simulation."""
+    found = {}
+    for value in ("", "0", "1"):
+        file = tmp_path / f"motion{value}.npz"
+        subprocess.run(
+            [sys.executable, "-c", SIMULATION, str(CASE), str(file)],
+            env=os.environ | {"DIDIM_GENERIC": value},
+            check=True,
+        )
+        with np.load(file) as saved:
+            found[value] = (bool(saved["generic"]), saved["tau"])
+    assert [generic for generic, _ in found.values()] == [False, False, True]
+    own, generic = found[""][1], found["1"][1]
+    np.testing.assert_array_equal(found["0"][1], own)
+    assert 0 < np.abs(own - generic).max() < 1e-9 * np.abs(own).max()
+
+
 def test_code_is_made_once_per_geometry_and_not_for_long_chains():
     tree = didim.DynamicModel(didim.load_robot("scara")).tree
-    assert machine_code(tree) is machine_code(Tree(*(np.array(part) for part in tree)))
-    assert machine_code(tree._replace(gravity=tree.gravity + 1.0)) is not machine_code(tree)
-    n = straight.MOST_JOINTS + 1
+    assert robot_code(tree) is robot_code(Tree(*(np.array(part) for part in tree)))
+    assert robot_code(tree._replace(gravity=tree.gravity + 1.0)) is not robot_code(tree)
+    n = MOST_JOINTS + 1
     chain = Tree(
         np.arange(n) - 1,
         np.zeros(n, int),
@@ -122,12 +157,12 @@ def test_code_is_made_once_per_geometry_and_not_for_long_chains():
         np.ones((n, 3)),
         np.zeros(3),
     )
-    assert machine_code(chain) is None
+    assert robot_code(chain) is None
 
 
 def test_code_that_is_there_waits_for_no_compiler():
     tree = didim.DynamicModel(didim.load_robot("scara")).tree
-    code = machine_code(tree)
+    code = robot_code(tree)
     held, done = threading.Event(), threading.Event()
 
     def compile_until_done():
@@ -139,7 +174,7 @@ def test_code_that_is_there_waits_for_no_compiler():
         pool.submit(compile_until_done)
         held.wait()
         try:
-            found = pool.submit(machine_code, tree).result(timeout=60)
+            found = pool.submit(robot_code, tree).result(timeout=60)
         finally:
             done.set()
     assert found is code

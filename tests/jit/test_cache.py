@@ -58,6 +58,26 @@ def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
     assert "torque 190.2178" in run(tmp_path, cache).stdout
 
 
+def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(tmp_path):
+    """Those below `kernels` packages, and all of `jit/`."""
+    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
+    script = "from didim.jit.compiled import source_key; print(source_key())"
+
+    def key() -> str:
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        command = [sys.executable, "-c", script]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    keys = {key()}
+    for name in ("jit/function_pointers.py", "jit/types.py", "dynamics/kernels/vectors.py"):
+        with (tmp_path / "didim" / name).open("a") as source:
+            source.write("# edited\n")
+        keys.add(key())
+    assert len(keys) == 4
+
+
 @pytest.mark.slow
 def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     blocked = tmp_path / "file"

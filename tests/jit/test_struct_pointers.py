@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from didim.jit.compiled import record_type
-from didim.jit.struct_pointers import borrower, lend
+from didim.jit.struct_pointers import struct_reader, to_struct_pointer
 
 
 class Inner(NamedTuple):
@@ -31,12 +31,12 @@ class Outer(NamedTuple):
 _type = record_type(
     Outer, record_type(Inner, numba.float64[::1], numba.int64[:, ::1]), numba.int64, numba.float64
 )
-_borrow = borrower(_type)
+_read = struct_reader(_type)
 
 
 @numba.njit(_nrt=False)
 def _inside(address, factor):
-    record = _borrow(address)
+    record = _read(address)
     for i in range(record.inner.a.size):
         record.inner.a[i] *= factor * record.k
     return record.inner.b[1, 2] + record.x + record.inner.b.shape[0]
@@ -44,13 +44,13 @@ def _inside(address, factor):
 
 @numba.njit(_nrt=False)
 def _outside(record, times):
-    address, total = lend(record), 0.0
+    address, total = to_struct_pointer(record), 0.0
     for _ in range(times):
         total += _inside(address, 2.0)
     return total
 
 
-def test_a_lent_record_is_the_record_itself():
+def test_a_record_at_its_address_is_the_record_itself():
     record = Outer(Inner(np.arange(3.0), np.arange(12).reshape(4, 3)), 5, 0.25)
     assert _outside(record, 2) == 2 * (5 + 0.25 + 4)
     assert record.inner.a.tolist() == [0.0, 100.0, 200.0]

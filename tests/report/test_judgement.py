@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import didim
-from didim.results.formatting import parameter_units
 from didim.results.judgement import judge, weak_parameters
 from support.reported import found
 from support.virtual import model, scara_record
@@ -148,7 +147,7 @@ def test_a_saved_estimate_is_judged_alike(tmp_path):
     ],
 )
 def test_units_of_base_parameters(robot, units):
-    found_units = parameter_units(model(robot).base)
+    found_units = {each.name: each.unit for each in model(robot).base.parameters}
     assert {name: found_units[name] for name in units} == units
     assert set(found_units.values()) <= {"kg m²", "kg m", "kg", "N m s/rad", "N s/m", "N m", "N"}
 

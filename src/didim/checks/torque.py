@@ -48,8 +48,11 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
     W = base.regressor(states.q, states.dq, states.ddq)
     against, judged = [], 0
     for j in range(tau.shape[1]):
-        stems = [f"{stem}{j + 1}" for stem in ("Fv", "Fvp", "Fvn", "Fc", "Fcp", "Fcn")]
-        columns = [k for k, name in enumerate(base.parameter_names) if name in stems]
+        columns = [
+            k
+            for k, each in enumerate(base.parameters)
+            if each.kind.is_friction and each.joint == j and each.coupling is None
+        ]
         used = np.flatnonzero(np.abs(W[:, j]).max(axis=0) > 0)
         if not columns or np.ptp(tau[:, j]) == 0 or np.ptp(states.q[:, j]) == 0:
             continue
@@ -116,9 +119,11 @@ def torque_size(subject: Subject) -> Iterator[Finding]:
     expected = subject.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
     rms, right = np.sqrt(np.mean(some**2, axis=0)), np.sqrt(np.mean(expected**2, axis=0))
     ratio = rms / np.where(right > 0, right, 1.0)
-    nominal = dict(zip(subject.model.parameter_names, subject.model.nominal, strict=True))
-    whole = np.isfinite(subject.model.nominal).all() and any(
-        nominal[name] > 0 for name in nominal if name.startswith("F")
+    nominal = subject.model.nominal
+    whole = np.isfinite(nominal).all() and any(
+        value > 0
+        for each, value in zip(subject.model.parameters, nominal, strict=True)
+        if each.kind.is_friction
     )
     high = (
         ratio > FAR_OFF if whole else np.zeros(ratio.size, dtype=bool)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.dynamics.parameters import ParameterKind
 
 Array = NDArray[np.float64]
 
@@ -24,12 +25,11 @@ def inertia_directions(model: BaseModel) -> Array:
 
     Each adds a positive semidefinite matrix to M(q): enough of them makes M positive definite.
     """
-    names, directions = model.full.parameter_names, []
-    for j, joint in enumerate(model.robot.joints, 1):
-        known = [f"Ia{j}", f"M{j}" if joint.kind == "prismatic" else f"ZZ{j}"]
-        column = next(names.index(name) for name in known if name in names)
-        directions.append(model.matrix[:, column])
-    return np.array(directions)
+    column = model.layout.axis_inertia.copy()
+    for k, each in enumerate(model.full.parameters):
+        if each.kind is ParameterKind.ROTOR and each.coupling is None:
+            column[each.joint] = k
+    return np.ascontiguousarray(model.matrix[:, column].T)
 
 
 def with_positive_inertia(

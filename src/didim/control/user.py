@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numba
-from numba import float64, int64, types
-from numba.core.errors import NumbaError
 
 from didim.errors import InputError
+from didim.jit.function_pointers import CFunction, CompilationError
+from didim.jit.types import double_pointer, float64, int64, void
 
-_types: Any = types
-_POINTER = _types.CPointer(float64)
-_SIGNATURE = types.void(float64, int64, *[_POINTER] * 7)
+_SIGNATURE = void(float64, int64, *[double_pointer] * 7)
 
 
 class UserLaw:
@@ -23,15 +18,10 @@ class UserLaw:
         self._function = function
         self.name = getattr(function, "__name__", str(function))
         try:
-            self._compiled: Any = numba.cfunc(_SIGNATURE)(function)
-        except (NumbaError, TypeError, AttributeError) as problem:
-            reason = (
-                str(problem).strip().splitlines()[-1]
-                if str(problem).strip()
-                else type(problem).__name__
-            )
+            self._compiled = CFunction(function, _SIGNATURE)
+        except CompilationError as problem:
             raise InputError(
-                f"The law {self.name!r} cannot be compiled: {reason} It must be "
+                f"The law {self.name!r} cannot be compiled: {problem} It must be "
                 "law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v) in code that Numba "
                 "understands."
             ) from problem
@@ -39,7 +29,7 @@ class UserLaw:
     @property
     def address(self) -> int:
         """Where the compiled function lies in memory."""
-        return int(self._compiled.address)
+        return self._compiled.address
 
     def __reduce__(self) -> tuple[type[UserLaw], tuple[Callable[..., None]]]:
         """Copies and other processes compile the function anew."""

@@ -13,7 +13,6 @@ points is in it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.model import DynamicModel
+from didim.dynamics.parameters import Sign
 from didim.robot.inertia import pseudo_inertia
 
 Array = NDArray[np.float64]
-
-_POSITIVE = re.compile(r"(Ia|Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+")
 
 BASIS: Array = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 """(10, 4, 4): P is linear in the ten parameters of a link."""
@@ -46,10 +44,15 @@ def _is_inside(P: Array) -> bool:
 
 
 def positive_parameters(model: DynamicModel) -> NDArray[np.int64]:
-    """Columns of rotor inertias, friction of one joint and Coulomb limits of couplings."""
-    names, limits = model.parameter_names, set(model.contacts)
+    """Columns of rotor inertias, friction of one joint and Coulomb limits of couplings. The
+    positive parameters of links are not among them: pseudo-inertias say more.
+    """
     return np.array(
-        [k for k, name in enumerate(names) if _POSITIVE.fullmatch(name) or name in limits],
+        [
+            k
+            for k, each in enumerate(model.parameters)
+            if each.sign is Sign.POSITIVE and not each.kind.is_inertial
+        ],
         dtype=np.int64,
     )
 

@@ -8,7 +8,7 @@ parameter, the source being an acceleration, a velocity, a contact's slip or 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +17,22 @@ from numpy.typing import NDArray
 
 from didim.dynamics.kernels.regressor import Columns, source_starts
 from didim.dynamics.kernels.tree import Tree, Values
+from didim.dynamics.parameters import (
+    ParameterInfo,
+    ParameterKind,
+    Sign,
+    effect_parameter,
+    inertial_parameter,
+)
 from didim.errors import InputError
 from didim.robot.effects import COUPLING_STEMS, EFFECTS, LINK, STEMS, check_effects, family
 from didim.robot.robot import Coupling, Robot
 
+__all__ = ["Entry", "Layout", "ParameterInfo", "ParameterKind", "Sign", "layout_of", "tree_of"]
+
 Array = NDArray[np.float64]
+
+_ZZ, _M = LINK.index("ZZ"), LINK.index("M")
 
 _SOURCES = {
     "Ia": "ddq",
@@ -51,15 +62,25 @@ class Layout:
     """The columns of a robot's standard model with a choice of effects."""
 
     n: int
-    names: tuple[str, ...]
+    parameters: tuple[ParameterInfo, ...]
+    """(p,) what the parameter of each column is."""
     nominal: Array
     """(p,) values of the description, nan where it gives none."""
     link: NDArray[np.int64]
     """(n, 10) column of each link parameter."""
+    axis_inertia: NDArray[np.int64]
+    """(n,) column of the link's inertia in the motion of its own joint: ZZ_j, or M_j where joint j
+    is prismatic.
+    """
     entries: tuple[Entry, ...]
     contacts: tuple[str, ...]
     contact: Array
     """(c, n) velocity of the contacts = contact @ dq."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """(p,) names of the parameters."""
+        return tuple(each.name for each in self.parameters)
 
     @cached_property
     def coupled(self) -> int:
@@ -146,31 +167,35 @@ def layout_of(robot: Robot, effects: Iterable[str] | None) -> Layout:
     """
     chosen = _effects_by_joint(robot, effects)
     couplings = robot.couplings if effects is None or "coupling" in list(effects) else ()
+    prismatic = [joint.kind == "prismatic" for joint in robot.joints]
     builder = _Builder(robot.n)
     for j, joint in enumerate(robot.joints):
         for stem, value in zip(LINK, joint.link, strict=True):
-            builder.link[j].append(builder.column(f"{stem}{j + 1}", value))
+            builder.link[j].append(builder.column(inertial_parameter(stem, j), value))
         for effect, stems in STEMS.items():
             if effect in chosen[j]:
                 contact = (
                     builder.touch(f"Fc{j + 1}", {j: 1.0}) if family(effect) == "coulomb" else j
                 )
                 for stem in stems:
-                    column = builder.column(f"{stem}{j + 1}", joint.nominal.get(stem, np.nan))
+                    parameter = effect_parameter(stem, j, prismatic[j])
+                    column = builder.column(parameter, joint.nominal.get(stem, np.nan))
                     builder.entry(j, column, _SOURCES[stem], contact if stem != "off" else 0, 1.0)
     for coupling in couplings:
-        _couple(builder, coupling)
-    return builder.build()
+        _couple(builder, coupling, prismatic)
+    return builder.build(prismatic)
 
 
-def _couple(builder: _Builder, coupling: Coupling) -> None:
+def _couple(builder: _Builder, coupling: Coupling, prismatic: Sequence[bool]) -> None:
     """Columns of a coupling with weights u: (u u' - diag(u^2)) ddq, the same on dq, and u slip for
     its contact.
     """
+    first = next(iter(coupling.weights))
     for effect, stem in COUPLING_STEMS.items():
         if effect not in coupling.effects:
             continue
-        column = builder.column(f"{stem}{coupling.name}", coupling.nominal.get(stem, np.nan))
+        parameter = effect_parameter(stem, first, prismatic[first], coupling.name)
+        column = builder.column(parameter, coupling.nominal.get(stem, np.nan))
         if stem == "Fc":
             contact = builder.touch(f"Fc{coupling.name}", dict(coupling.weights))
             for j, weight in coupling.weights.items():
@@ -187,18 +212,18 @@ class _Builder:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.names: list[str] = []
+        self.parameters: list[ParameterInfo] = []
         self.nominal: list[float] = []
         self.link: list[list[int]] = [[] for _ in range(n)]
         self.entries: list[Entry] = []
         self.contacts: dict[str, dict[int, float]] = {}
 
-    def column(self, name: str, nominal: float) -> int:
-        if name in self.names:
-            raise InputError(f"Two parameters are called {name!r}; rename the coupling.")
-        self.names.append(name)
+    def column(self, parameter: ParameterInfo, nominal: float) -> int:
+        if any(parameter.name == each.name for each in self.parameters):
+            raise InputError(f"Two parameters are called {parameter.name!r}; rename the coupling.")
+        self.parameters.append(parameter)
         self.nominal.append(float(nominal))
-        return len(self.names) - 1
+        return len(self.parameters) - 1
 
     def touch(self, name: str, weights: dict[int, float]) -> int:
         if name in self.contacts:
@@ -209,16 +234,18 @@ class _Builder:
     def entry(self, row: int, column: int, signal: str, index: int, weight: float) -> None:
         self.entries.append(Entry(row, column, signal, index, weight))
 
-    def build(self) -> Layout:
+    def build(self, prismatic: Sequence[bool]) -> Layout:
+        link = np.array(self.link, dtype=np.int64)
         contact = np.zeros((len(self.contacts), self.n))
         for c, weights in enumerate(self.contacts.values()):
             for j, weight in weights.items():
                 contact[c, j] = weight
         return Layout(
             self.n,
-            tuple(self.names),
+            tuple(self.parameters),
             np.array(self.nominal),
-            np.array(self.link, dtype=np.int64),
+            link,
+            np.where(prismatic, link[:, _M], link[:, _ZZ]),
             tuple(self.entries),
             tuple(self.contacts),
             contact,

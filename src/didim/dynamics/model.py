@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +16,13 @@ from didim.dynamics.base.numerical import random_regressor
 from didim.dynamics.kernels.regressor import Columns
 from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.layout import Layout, layout_of, tree_of
+from didim.dynamics.parameters import ParameterInfo, Sign, base_parameters
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.robot.robot import Robot
 from didim.validation import vector
 
 Array = NDArray[np.float64]
-
-_FRICTION = re.compile(r"(Fv|Fvp|Fvn|Fc|Fcp|Fcn)\d+R?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +71,11 @@ class DynamicModel(TorqueModel):
     def columns(self) -> Columns:
         """Where the kernels put each standard parameter's column."""
         return self.layout.columns()
+
+    @property
+    def parameters(self) -> tuple[ParameterInfo, ...]:
+        """Kind, joint, unit and sign of each parameter, in the order of `parameter_names`."""
+        return self.layout.parameters
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -126,6 +129,14 @@ class BaseModel(TorqueModel):
         """What the machine is."""
         return self.full.robot
 
+    @cached_property
+    def parameters(self) -> tuple[ParameterInfo, ...]:
+        """Each base parameter as the leading standard parameter that it stands for, in the order of
+        `parameter_names`; a sign is positive only where that holds for all that is regrouped.
+        """
+        found = self.regrouping
+        return base_parameters(self.layout.parameters, found.kept, found.matrix, found.names)
+
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names in the order of the columns, for example "ZZ1", "Fc2"; a base parameter that
@@ -169,9 +180,8 @@ class BaseModel(TorqueModel):
         """(b,) parameters that are the friction of one joint or the Coulomb limit of a contact,
         which cannot be negative.
         """
-        limits = set(self.contacts)
         return np.array(
-            [bool(_FRICTION.fullmatch(name)) or name in limits for name in self.parameter_names]
+            [each.kind.is_friction and each.sign is Sign.POSITIVE for each in self.parameters]
         )
 
     def standard(self, parameters: ArrayLike) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
+from didim.dynamics.parameters import ParameterKind
 
 Array = NDArray[np.float64]
 
@@ -19,9 +20,7 @@ def unit_parameters(model: DynamicModel) -> Array:
     Implements (63).
     """
     phi = np.zeros(len(model.parameter_names))
-    for j, joint in enumerate(model.robot.joints):
-        name = f"M{j + 1}" if joint.kind == "prismatic" else f"ZZ{j + 1}"
-        phi[model.parameter_names.index(name)] = 1.0
+    phi[model.layout.axis_inertia] = 1.0
     return phi
 
 
@@ -34,4 +33,5 @@ def unit_rotors(model: BaseModel) -> tuple[DynamicModel, Array]:
     fields: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
     joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
     rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
-    return rotors, np.array([float(name.startswith("Ia")) for name in rotors.parameter_names])
+    kinds = [parameter.kind for parameter in rotors.parameters]
+    return rotors, np.array([float(kind is ParameterKind.ROTOR) for kind in kinds])

@@ -17,6 +17,7 @@ from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor_entries_batch
 from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
+from didim.dynamics.parameters import ParameterInfo
 from didim.errors import InfeasibleError, InputError
 from didim.robot.robot import Robot
 from didim.validation import samples
@@ -51,6 +52,11 @@ class TorqueModel(ABC):
         @property
         def tree(self) -> Tree:
             """The geometry as the kernels read it."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[ParameterInfo, ...]:
+        """Kind, joint, unit and sign of each parameter, in the order of `parameter_names`."""
 
     @property
     @abstractmethod

@@ -13,9 +13,9 @@ from importlib import metadata
 
 import numpy as np
 
-from didim.dynamics.codegen.trace import shown
 from didim.errors import InputError, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
+from didim.jit.statements import shown
 from didim.results.estimate import Estimate
 
 LANGUAGES = ("python", "c")

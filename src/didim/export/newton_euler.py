@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from didim.dynamics.codegen.recursions import link_torque, move, place
-from didim.dynamics.codegen.trace import Symbol, Trace, Vector
+from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.torque import TorqueModel
+from didim.jit.statements import Symbol
 
 
 @dataclass(frozen=True, eq=False)

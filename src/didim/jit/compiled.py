@@ -1,4 +1,4 @@
-"""The one door to compiled code: how kernels are declared, compiled, cached and announced.
+"""Kernels: how they are declared, compiled, cached and announced.
 
 A kernel is a Numba function in a module below a `kernels` package. There are two sorts:
 
@@ -7,9 +7,9 @@ A kernel is a Numba function in a module below a `kernels` package. There are tw
   at import.
 
 Numba's own cache does not notice a change in a callee that lives in another file. The cache folder
-is therefore keyed by a hash over the source of all kernels, the Numba version and the processor, so
-that any edit is seen by every caller. No fastmath, no parallel reductions, no module state, and the
-GIL is released: runs are bit-identical and safe from threads.
+is therefore keyed by a hash over the source of all kernels and of `jit/`, the Numba version and the
+processor, so that any edit is seen by every caller. No fastmath, no parallel reductions, no module
+state, and the GIL is released: runs are bit-identical and safe from threads.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def kernel_sources() -> list[Path]:
 
 @functools.cache
 def source_key() -> str:
-    """Hash of all kernel sources, the Numba version and the processor."""
+    """Hash of all sources of kernels and of this package, the Numba version and the processor."""
     digest = hashlib.sha256()
-    for source in [Path(__file__), _PACKAGE / "jit" / "struct_pointers.py", *kernel_sources()]:
+    for source in [*sorted(Path(__file__).parent.glob("*.py")), *kernel_sources()]:
         digest.update(source.read_bytes())
     digest.update(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     return digest.hexdigest()[:16]

@@ -17,7 +17,8 @@ TABLES = tuple(range(1, 10))
 
 _LENGTH = 0.5
 """L of (64), m: the paper lists LMX2 = L MX2 and LMY2 = L MY2."""
-_SCALE = np.array([_LENGTH if name.startswith("L") else 1.0 for name in printed.NAMES])
+_SCALE = np.array([1.0, 1.0, 1.0, 1.0, _LENGTH, _LENGTH, 1.0, 1.0])
+"""Of the parameters of `printed.NAMES`, over those of the model."""
 
 
 def table(runs: PaperExperiments, number: int) -> str:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.robot import labels
-from didim.robot.effects import LINK
 
 
 def joint_label(model: TorqueModel, j: int) -> str:
@@ -48,29 +46,3 @@ def torque_word(model: TorqueModel, j: int) -> str:
 def torque_unit(model: TorqueModel, j: int) -> str:
     """Of the torque of a joint, or of the force of a sliding one."""
     return "N" if torque_word(model, j) == "force" else "N m"
-
-
-def parameter_units(model: BaseModel) -> dict[str, str]:
-    """The SI unit of each base parameter, which is that of its leading standard parameter."""
-    return {
-        name: _unit(model, name if name in model.full.parameter_names else name[:-1])
-        for name in model.parameter_names
-    }
-
-
-def _unit(model: BaseModel, name: str) -> str:
-    """Of one standard parameter: inertial ones by their name, the others by the joint that they act
-    on.
-    """
-    layout = model.layout
-    column = layout.names.index(name)
-    if np.any(layout.link == column):
-        stem = LINK[int(np.argwhere(layout.link == column)[0, 1])]
-        return "kg" if stem == "M" else ("kg m" if stem.startswith("M") else "kg m²")
-    entry = next(each for each in layout.entries if each.column == column)
-    slides = model.robot.joints[entry.row].kind == "prismatic"
-    if entry.signal == "ddq":
-        return "kg" if slides else "kg m²"
-    if entry.signal.startswith("dq"):
-        return "N s/m" if slides else "N m s/rad"
-    return torque_unit(model, entry.row)

@@ -17,8 +17,8 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.output import free, write
 from didim.results.standard import closest_standard
-from didim.robot.effects import COUPLING_STEMS, LINK, STEMS
-from didim.robot.robot import Coupling, Joint, Robot
+from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
+from didim.robot.robot import Joint, Robot
 from didim.robot.update_urdf import updated_urdf
 from didim.robot.write_toml import robot_toml
 from didim.robot.write_urdf import robot_urdf
@@ -100,42 +100,31 @@ def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) ->
     """The model's robot with phi (p,) for its nominal values, and with the effects that the model
     has.
     """
-    values = {key: float(value) for key, value in zip(model.parameter_names, phi, strict=True)}
+    single: list[dict[str, float]] = [{} for _ in model.robot.joints]
+    coupled: dict[str, dict[str, float]] = {}
+    for each, value in zip(model.parameters, phi, strict=True):
+        own = single[each.joint] if each.coupling is None else coupled.setdefault(each.coupling, {})
+        own[each.symbol] = float(value)
     robot = model.robot
     return replace(
         robot,
         name=robot.name if name is None else name,
-        joints=tuple(_joint(joint, j, values) for j, joint in enumerate(robot.joints)),
+        joints=tuple(map(_joint, robot.joints, single)),
         couplings=tuple(
-            found for each in robot.couplings if (found := _coupling(each, values)) is not None
+            replace(each, nominal=coupled[each.name])
+            for each in robot.couplings
+            if each.name in coupled
         ),
     )
 
 
-def _joint(joint: Joint, j: int, values: Mapping[str, float]) -> Joint:
-    effects = frozenset(
-        effect
-        for effect, stems in STEMS.items()
-        if all(f"{stem}{j + 1}" in values for stem in stems)
-    )
+def _joint(joint: Joint, values: Mapping[str, float]) -> Joint:
+    """The joint with the values of its parameters, by symbol, and the effects that these are of."""
     return replace(
         joint,
-        effects=effects,
-        link=np.array([values[f"{stem}{j + 1}"] for stem in LINK]),
-        nominal={
-            stem: values[f"{stem}{j + 1}"]
-            for effect in STEMS
-            if effect in effects
-            for stem in STEMS[effect]
-        },
+        effects=frozenset(
+            effect for effect, stems in STEMS.items() if all(stem in values for stem in stems)
+        ),
+        link=np.array([values[stem] for stem in LINK]),
+        nominal={stem: value for stem, value in values.items() if stem in EFFECT_STEMS},
     )
-
-
-def _coupling(coupling: Coupling, values: Mapping[str, float]) -> Coupling | None:
-    """The coupling with its values; None where the model leaves it out."""
-    nominal = {
-        stem: values[key]
-        for stem in COUPLING_STEMS.values()
-        if (key := f"{stem}{coupling.name}") in values
-    }
-    return replace(coupling, nominal=nominal) if nominal else None

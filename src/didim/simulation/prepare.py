@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.dynamics.codegen.machine_code import machine_code
+from didim.dynamics.codegen.robot_code import robot_code
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.pieces import TICK
@@ -86,9 +86,9 @@ def prepared(asked: Asked) -> Run:
     fastest = fastest_rate(
         model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own
     )
-    straight = machine_code(model.tree)
+    code = robot_code(model.tree)
     plant = make_plant(
-        model, values, straight, loop, law, course.pieces(0.0, period, period), kind, asked.width
+        model, values, code, loop, law, course.pieces(0.0, period, period), kind, asked.width
     )
     out = new_output(
         on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
@@ -97,9 +97,7 @@ def prepared(asked: Asked) -> Run:
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, asked.most_substeps)
-    return Run(
-        plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names
-    )
+    return Run(plant, code, course, given, out, y, period, substeps, size, model.robot.joint_names)
 
 
 def _course(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.codegen.machine_code import MachineCode
+from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.pieces import TICK
 from didim.signals.reference import Course
 from didim.simulation.kernels.adaptive import run_adaptive
@@ -43,7 +43,7 @@ class Run:
     def __init__(
         self,
         plant: Plant,
-        straight: MachineCode | None,
+        code: MachineCode | None,
         course: Course,
         t: Array,
         out: Output,
@@ -53,9 +53,9 @@ class Run:
         size: int,
         joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.straight, self.course, self.t, self.out, self.y = (
+        self.plant, self.code, self.course, self.t, self.out, self.y = (
             plant,
-            straight,
+            code,
             course,
             t,
             out,

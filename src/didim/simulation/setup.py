@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
-from didim.dynamics.codegen.machine_code import MachineCode
 from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
+from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.pieces import Pieces
 from didim.signals.reference import Course, Reference
 from didim.simulation.kernels.contact import SMOOTH, Touch
@@ -93,7 +93,7 @@ def law_of(loop: Controller | None, model: TorqueModel, inertia: Array) -> Law:
 def make_plant(
     model: TorqueModel,
     values: Values,
-    straight: MachineCode | None,
+    code: MachineCode | None,
     loop: Controller | None,
     law: Law,
     asked: Pieces,
@@ -107,7 +107,7 @@ def make_plant(
     return Plant(
         model.tree,
         values,
-        0 if straight is None else straight.address,
+        0 if code is None else code.address,
         model.tree if loop is None else loop.own_tree(model),
         own,
         law,

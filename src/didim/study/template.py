@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
+from didim.dynamics.parameters import ParameterKind
 from didim.errors import InputError
 from didim.robot.inertia import GYRATION, MASS, about_origin
 from didim.robot.write_toml import toml_string
@@ -36,16 +37,15 @@ MOST = 600
 """Letters of a list of columns."""
 
 GENERIC = {
-    "Ia": 0.2,
-    "Fv": 1.0,
-    "Fc": 1.0,
-    "Fvp": 1.0,
-    "Fvn": 1.0,
-    "Fcp": 1.0,
-    "Fcn": 1.0,
-    "off": 0.0,
+    ParameterKind.ROTOR: 0.2,
+    ParameterKind.VISCOUS: 1.0,
+    ParameterKind.COULOMB: 1.0,
+    ParameterKind.OFFSET: 0.0,
 }
-"""Values of effects of which nothing is known, SI."""
+"""Values of a joint's effects of which nothing is known, SI."""
+
+GENERIC_COUPLING = 0.1
+"""The same for each effect of a coupling."""
 
 
 @dataclass(frozen=True)
@@ -203,13 +203,10 @@ def virtual_parameters(model: DynamicModel) -> Array:
             phi[columns] = about_origin(
                 MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3)
             )
-    stems = [name.rstrip("0123456789") for name in model.parameter_names]
-    return np.array(
-        [
-            GENERIC.get(stem, 0.1) if np.isnan(value) else value
-            for stem, value in zip(stems, phi, strict=True)
-        ]
-    )
+    for k in np.flatnonzero(np.isnan(phi)):
+        unknown = model.parameters[k]
+        phi[k] = GENERIC[unknown.kind] if unknown.coupling is None else GENERIC_COUPLING
+    return phi
 
 
 def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64
-
-from didim.control.kernels.user import call_user_law as _call
 from didim.dynamics.kernels.inverse import contact_speed, inverse_dynamics
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import kernel, record_type, shared
-
-call_user_law: Any = _call
+from didim.jit.function_pointers import call_void
+from didim.jit.types import float64, int64
 
 GAINS_ONLY, GRAVITY, FEEDFORWARD, COMPUTED_TORQUE, USER = range(5)
 TRUE, BACKWARD_DIFFERENCE, MEAN_DIFFERENCE = range(3)
@@ -110,7 +107,9 @@ def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work,
     Implements (53).
     """
     if law.kind == USER:
-        call_user_law(law.user, law.origin + t, v.size, desk.reference, desk.seen, desk.memory, v)
+        reference, seen = desk.reference, desk.seen
+        motion = (reference[0], reference[1], reference[2], seen[0], seen[1])
+        call_void(law.user, (law.origin + t, v.size, *motion, desk.memory, v))
         return
     for j in range(v.size):
         v[j] = (

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64
-
 from didim.control.kernels.law import (
     BACKWARD_DIFFERENCE,
     COMPUTED_TORQUE,
@@ -25,6 +23,7 @@ from didim.control.kernels.law import (
 from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.types import float64, int64
 
 
 class LawTangent(NamedTuple):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from didim.dynamics.codegen.trace import Matrix, Symbol, Trace, Vector
+from didim.dynamics.codegen.trace import Matrix, Trace, Vector
 from didim.dynamics.kernels.tree import Tree
+from didim.jit.statements import Symbol
 
 ROUND = 1e-15
 """Entries of rotations this near to -1, 0 or 1 are these, rounded."""

@@ -8,35 +8,13 @@ again.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-Symbol = str | float
+from didim.jit.statements import Statement, Symbol
+
 Vector = list[Symbol]
 Matrix = list[Vector]
 
 _NAME = re.compile(r"\bx\d+\b")
-
-
-class Statement(NamedTuple):
-    """name = left operator right; an operator "-" or "sqrt" without left; "" where `right` is an
-    expression of its own.
-    """
-
-    name: str
-    operator: str
-    left: Symbol | None
-    right: Symbol
-
-    @property
-    def expression(self) -> str:
-        """The right-hand side as text."""
-        if self.operator == "":
-            return str(self.right)
-        if self.left is None:
-            return (
-                f"sqrt({shown(self.right)})" if self.operator == "sqrt" else f"-{shown(self.right)}"
-            )
-        return f"{shown(self.left)} {self.operator} {shown(self.right)}"
 
 
 class Trace:
@@ -127,10 +105,3 @@ class Trace:
                 kept.append((statement.name, statement.expression))
                 wanted.update(_NAME.findall(statement.expression))
         return kept[::-1]
-
-
-def shown(value: Symbol) -> str:
-    """A symbol, or a number in as many digits as bring it back."""
-    if isinstance(value, str):
-        return value
-    return repr(float(value)) if value >= 0 else f"({float(value)!r})"

@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float64, void
 
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import (
@@ -34,6 +33,7 @@ from didim.dynamics.kernels.vectors import (
     scale,
 )
 from didim.jit.compiled import entry, kernel, shared
+from didim.jit.types import float64, void
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 

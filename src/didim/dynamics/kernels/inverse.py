@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import float64, void
-
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
@@ -30,6 +28,7 @@ from didim.dynamics.kernels.vectors import (
     scale,
 )
 from didim.jit.compiled import entry, kernel
+from didim.jit.types import float64, void
 
 _matrix = float64[:, ::1]
 

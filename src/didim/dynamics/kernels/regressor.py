@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import boolean, float64, int64, void
-
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
 from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.types import boolean, float64, int64, void
 
 
 class Columns(NamedTuple):

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64
 
 from didim.dynamics.kernels.elementary import FEW, padded, sines
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 from didim.jit.compiled import kernel, record_type
+from didim.jit.types import float64, int64
 
 
 class Tree(NamedTuple):

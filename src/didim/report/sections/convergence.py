@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from didim.dynamics.parameters import ParameterKind
 from didim.report.curves import settled
 from didim.report.data import Subject
 from didim.report.figures import Figure, Series
@@ -14,12 +15,13 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import share
 from didim.results.history import steps_told
 
-_KINDS = {
-    "inertial": ("X", "Y", "Z", "M"),
-    "rotors": ("Ia",),
-    "friction": ("Fv", "Fc"),
-    "offsets": ("off",),
+_GROUPS = {
+    "inertial": (ParameterKind.INERTIA, ParameterKind.FIRST_MOMENT, ParameterKind.MASS),
+    "rotors": (ParameterKind.ROTOR,),
+    "friction": (ParameterKind.VISCOUS, ParameterKind.COULOMB),
+    "offsets": (ParameterKind.OFFSET,),
 }
+"""Kinds of parameters that share a colour."""
 
 
 class Convergence(Section):
@@ -88,20 +90,19 @@ def _last_step(estimate: Estimate) -> str:
 def _parameters(estimate: Estimate) -> Figure:
     found, steps = settled(estimate.history), np.arange(len(estimate.history))
     names = estimate.names
-    kinds = [
-        next((k for k, starts in enumerate(_KINDS.values()) if name.startswith(starts)), 0)
-        for name in names
-    ]
+    place = {kind: k for k, kinds in enumerate(_GROUPS.values()) for kind in kinds}
+    group_of = {each.name: place[each.kind] for each in estimate.model.parameters}
+    groups = [group_of[name] for name in names]
     return Figure(
         "How fast do the parameters settle?",
         _last_step(estimate),
         "iteration",
         "parameter over the size of its last value",
         tuple(
-            Series(name, color(kind), steps, found[:, i])
-            for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
+            Series(name, color(group), steps, found[:, i])
+            for i, (name, group) in enumerate(zip(names, groups, strict=True))
         ),
         scale="symlog",
         whole=True,
-        legend=tuple((kind, color(k)) for k, kind in enumerate(_KINDS) if k in kinds),
+        legend=tuple((group, color(k)) for k, group in enumerate(_GROUPS) if k in groups),
     )

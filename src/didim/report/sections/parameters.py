@@ -10,7 +10,7 @@ import numpy as np
 from didim.report.data import Subject
 from didim.report.sections.section import Section
 from didim.results.estimate import Estimate
-from didim.results.formatting import number, parameter_units, percent
+from didim.results.formatting import number, percent
 from didim.results.judgement import weak_parameters
 
 
@@ -52,7 +52,7 @@ class Parameters(Section):
 def parameter_rows(estimate: Estimate) -> list[Row]:
     """One row for each parameter."""
     units, formulas, weak = (
-        parameter_units(estimate.model),
+        {each.name: each.unit for each in estimate.model.parameters},
         estimate.model.formulas,
         set(weak_parameters(estimate)),
     )
@@ -65,7 +65,7 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
             Row(
                 name,
                 number(value),
-                units.get(name, ""),
+                units[name],
                 number(low),
                 number(high),
                 percent(left),

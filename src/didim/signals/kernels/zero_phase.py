@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import float64, int64, void
-
 from didim.jit.compiled import entry, kernel
+from didim.jit.types import float64, int64, void
 
 Columns = Any
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float64, int64
 from scipy.integrate import RK45
 
 from didim.jit.compiled import entry, kernel
-from didim.jit.struct_pointers import lend
+from didim.jit.struct_pointers import to_struct_pointer
+from didim.jit.types import float64, int64
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.fixed import Output, output_type, record
 from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
@@ -28,7 +28,9 @@ _SMALLEST = 1e-10
 
 
 @kernel
-def stages(plant: Plant, lent: int, t: float, y: Any, size: int, h: float, first: int) -> int:
+def stages(
+    plant: Plant, plant_address: int, t: float, y: Any, size: int, h: float, first: int
+) -> int:
     """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of
     `rates`.
     """
@@ -39,7 +41,7 @@ def stages(plant: Plant, lent: int, t: float, y: Any, size: int, h: float, first
             for i in range(s):
                 change += _A[s, i] * K[i, k]
             trial[k] = y[k] + h * change
-        status = rates(lent, t + _C[s] * h, trial, h, K[s])
+        status = rates(plant_address, t + _C[s] * h, trial, h, K[s])
         if status != FINE:
             return status
     return FINE
@@ -103,13 +105,13 @@ def run_adaptive(
     """Run from start to end from state y, first trying step[0]; returns the next output row,
     `trouble` as in `run_fixed`.
     """
-    K, lent = plant.stage, lend(plant)
+    K, plant_address = plant.stage, to_struct_pointer(plant)
     t, h, first = start, step[0], 0
     trouble[0], status = COMPLETED, FINE
     while t < end - TICK and row < out.t.size and status == FINE:
         h = min(h, end - t)
         when[0] = t
-        status = stages(plant, lent, t, y, size, h, first)
+        status = stages(plant, plant_address, t, y, size, h, first)
         error = error_of(K, y, size, h, relative, absolute) if status == FINE else np.inf
         if not error <= 1.0:
             h *= max(0.2, 0.9 * error**-0.2)
@@ -120,7 +122,7 @@ def run_adaptive(
             continue
         while row < out.t.size and out.t[row] <= t + h + TICK and status == FINE:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
-            status = rates(lent, out.t[row], K[8], h, K[9])
+            status = rates(plant_address, out.t[row], K[8], h, K[9])
             if status == FINE:
                 record(plant, K[8], row, out)
                 row += 1

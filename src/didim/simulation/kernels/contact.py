@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64
-
 from didim.dynamics.kernels.direct import factored, solve
 from didim.dynamics.kernels.elementary import tanhs
 from didim.dynamics.kernels.inverse import add_contact, contact_speed
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.types import float64, int64
 
 EXACT, SMOOTH = range(2)
 SWEEPS = 200
@@ -209,7 +208,7 @@ def arrest(values: Values, touch: Touch, dq: Any) -> None:
 def accelerate(
     tree: Tree,
     values: Values,
-    straight: int,
+    code_address: int,
     q: Any,
     dq: Any,
     tau: Any,
@@ -226,7 +225,7 @@ def accelerate(
 
     Implements (23), (36).
     """
-    failed = factored(tree, values, straight, q, dq, work)
+    failed = factored(tree, values, code_address, q, dq, work)
     if failed >= 0:
         return failed
     c, n = slip.size, q.size

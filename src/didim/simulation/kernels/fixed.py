@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64, types, uint8
-
 from didim.control.kernels.law import sampled_command
 from didim.jit.compiled import entry, kernel, record_type, spliced
-from didim.jit.struct_pointers import lend
+from didim.jit.struct_pointers import to_struct_pointer
+from didim.jit.types import float64, int64, none, uint8
 from didim.signals.kernels.pieces import TICK
 from didim.simulation.kernels.contact import (
     EXACT,
@@ -103,7 +102,7 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
 @spliced
 def advance(
     plant: Plant,
-    lent: int,
+    plant_address: int,
     T: Any,
     t: float,
     y: Any,
@@ -136,7 +135,13 @@ def advance(
         for stage in range(5 if aside else 4):
             share = stage_state(K, y, size, stage, length, x)
             if told(
-                rates(lent, t + share * length, x, h, K[stage] if stage < 4 else plant.stage[5]),
+                rates(
+                    plant_address,
+                    t + share * length,
+                    x,
+                    h,
+                    K[stage] if stage < 4 else plant.stage[5],
+                ),
                 trouble,
             ):
                 return row
@@ -195,7 +200,7 @@ def run(
     of the step only.
     """
     trouble[0] = COMPLETED
-    lent, n = lend(plant), plant.now.tau.size
+    plant_address, n = to_struct_pointer(plant), plant.now.tau.size
     for sample in range(first_sample, last_sample):
         if plant.drive == HELD:
             t = sample * period
@@ -221,7 +226,7 @@ def run(
             t = sample * period + (sub * parts + part) * h
             when[0] = t
             trouble[2] = 0
-            row = advance(plant, lent, T, t, y, size, h, parts == 1, row, out, trouble)
+            row = advance(plant, plant_address, T, t, y, size, h, parts == 1, row, out, trouble)
             if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
             if trouble[2] == 1:
@@ -234,5 +239,5 @@ def run(
 
 
 _clock = (float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector)
-run_fixed = entry(int64(plant_type, types.none, *_clock), "run_fixed")(run)
+run_fixed = entry(int64(plant_type, none, *_clock), "run_fixed")(run)
 run_sensitive = entry(int64(plant_type, tangent_type, *_clock), "run_sensitive")(run)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64
-
 from didim.control.kernels.law import Law, continuous_command, desk_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import kernel, record_type, shared
-from didim.jit.struct_pointers import borrower
+from didim.jit.struct_pointers import struct_reader
+from didim.jit.types import float64, int64
 from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
 from didim.simulation.kernels.contact import accelerate, touch_type
 
@@ -47,7 +46,7 @@ class Plant(NamedTuple):
 
     tree: Any
     values: Any  # the simulated parameters
-    straight: int  # address of the robot's own machine code, 0: none
+    code_address: int  # address of the robot's own machine code, 0: none
     own_tree: Any  # geometry and
     own: Any  # parameters of the controller's own model
     law: Any
@@ -83,7 +82,7 @@ plant_type = record_type(
     now_type,
     float64[:, ::1],
 )
-borrow = borrower(plant_type)
+read_plant = struct_reader(plant_type)
 
 
 @kernel
@@ -141,13 +140,13 @@ def told(status: int, trouble: Any) -> bool:
 
 
 @shared
-def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant, which is lent; the
-    status of the instant.
+def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
+    """dy/dt into `rate`, with torque, acceleration and slip left in the plant at
+    `plant_address`; the status of the instant.
 
     Implements (22).
     """
-    plant = borrow(lent)
+    plant = read_plant(plant_address)
     now, desk, work = plant.now, plant.desk, plant.work
     n = now.tau.size
     q, dq = y[:n], y[n : 2 * n]
@@ -175,7 +174,7 @@ def rates(lent: int, t: float, y: Any, h: float, rate: Any) -> int:
     status = accelerate(
         plant.tree,
         plant.values,
-        plant.straight,
+        plant.code_address,
         q,
         dq,
         now.tau,

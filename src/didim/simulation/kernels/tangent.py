@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import float64, int64
-
 from didim.control.kernels.law import Desk, Law
 from didim.control.kernels.tangent import (
     LawTangent,
@@ -31,6 +29,7 @@ from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
+from didim.jit.types import float64, int64
 from didim.signals.kernels.pieces import Pieces, slope
 from didim.simulation.kernels.contact import SMOOTH, Touch, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant

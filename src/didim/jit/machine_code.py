@@ -1,0 +1,128 @@
+"""Statements as machine code: a function of arrays of doubles, compiled by LLVM, which Numba brings
+along, and called by its address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import codegen
+from numba.core.compiler_lock import global_compiler_lock
+
+from didim.jit.statements import Statement, Symbol
+
+_numba: Any = codegen
+
+_NAME = "function"
+_ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
+_REAL, _WHOLE = ir.DoubleType(), ir.IntType(64)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The function int64 f(double *a, double *b, ...) as data."""
+
+    arrays: tuple[str, ...]
+    """Names of the arguments, in order. The arrays must not overlap."""
+    statements: Sequence[Statement]
+    """What is computed, in order, from elements such as "a[3]" and from earlier names."""
+    outputs: Sequence[tuple[str, Symbol]]
+    """Elements that are written, and their values."""
+    conditions: Sequence[tuple[Symbol, Symbol]]
+    """Pairs (x, y) that must satisfy x > margin |y|: the function returns the index of the first
+    that does not, or -1. One that is not a number does not.
+    """
+    margin: float
+
+
+class MachineCode:
+    """A compiled function; its `address` is valid as long as this object lives."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.address = int(engine.get_function_address(_NAME))
+
+
+def machine_code(program: Program) -> MachineCode:
+    """Compile a program for this processor, without fastmath: every operation is done as it is
+    written.
+    """
+    with global_compiler_lock:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        module = llvm.parse_assembly(str(_Builder(program).module))
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=_numba.get_host_cpu_features(), opt=2
+        )
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        return MachineCode(engine)
+
+
+class _Builder:
+    """A program in LLVM's language, as `module`."""
+
+    def __init__(self, program: Program) -> None:
+        self.module = ir.Module()
+        kind = ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(program.arrays))
+        function = ir.Function(self.module, kind, _NAME)
+        for argument, name in zip(function.args, program.arrays, strict=True):
+            argument.name = name
+            argument.add_attribute("noalias")
+        self._arrays = dict(zip(program.arrays, function.args, strict=True))
+        self._build = ir.IRBuilder(function.append_basic_block())
+        self._values: dict[str, Any] = {}
+        for statement in program.statements:
+            self._values[statement.name] = self._computed(statement)
+        for element, symbol in program.outputs:
+            self._build.store(self._value(symbol), self._place(element))
+        self._build.ret(self._first_failed(program))
+
+    def _computed(self, statement: Statement) -> Any:
+        right = self._value(statement.right)
+        if statement.left is None:
+            if statement.operator == "sqrt":
+                return self._intrinsic("llvm.sqrt", right)
+            return self._build.fneg(right)
+        left = self._value(statement.left)
+        make = {
+            "*": self._build.fmul,
+            "+": self._build.fadd,
+            "-": self._build.fsub,
+            "/": self._build.fdiv,
+        }
+        return make[statement.operator](left, right)
+
+    def _value(self, symbol: Symbol) -> Any:
+        if isinstance(symbol, float):
+            return ir.Constant(_REAL, symbol)
+        if symbol not in self._values:
+            self._values[symbol] = self._build.load(self._place(symbol))
+        return self._values[symbol]
+
+    def _place(self, element: str) -> Any:
+        """Where an element such as q[3] lies."""
+        found = _ELEMENT.fullmatch(element)
+        assert found is not None, element
+        return self._build.gep(
+            self._arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True
+        )
+
+    def _intrinsic(self, name: str, x: Any) -> Any:
+        return self._build.call(self.module.declare_intrinsic(name, [_REAL]), [x])
+
+    def _first_failed(self, program: Program) -> Any:
+        failed = ir.Constant(_WHOLE, -1)
+        for k, (value, reference) in reversed(list(enumerate(program.conditions))):
+            least = self._build.fmul(
+                ir.Constant(_REAL, program.margin),
+                self._intrinsic("llvm.fabs", self._value(reference)),
+            )
+            holds = self._build.fcmp_ordered(">", self._value(value), least)
+            failed = self._build.select(holds, failed, ir.Constant(_WHOLE, k))
+        return failed
