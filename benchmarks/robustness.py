@@ -42,7 +42,7 @@ class Run:
 
 
 @cache
-def course(robot: str) -> didim.Fourier:
+def trajectory(robot: str) -> didim.Fourier:
     """The trajectory: that of the published case for the TX40, else a random one within the robot's
     limits.
     """
@@ -70,7 +70,7 @@ def outcome(run: Run) -> Outcome:
         )
         settings = {"duration": seconds}
     else:
-        reference, settings = course(run.robot), {}
+        reference, settings = trajectory(run.robot), {}
     model = truth(run.robot)
     record, real = didim.virtual_experiment(
         model, model.nominal, right, reference, rate=1000.0, noise=NOISE, seed=run.seed, **settings

@@ -252,10 +252,10 @@ def test_friction_belongs_to_the_lag_of_a_loop():
     its reference.
     """
     arm = model("tx40")
-    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    trajectory = didim.Fourier.random(arm.robot, 1, period=5.0)
     slow = didim.PD(natural_frequency=50.0)
     record, _ = didim.virtual_experiment(
-        arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5
+        arm, arm.nominal, slow, trajectory, rate=200, noise=0.02, encoder=1e-5
     )
     found = {each.check: each for each in diagnose(arm, [record], slow, rest_handled="simulated")}
     assert found["lag"].level == "pass"
@@ -286,17 +286,17 @@ def test_integral_action_does_not_pass_for_a_shifted_clock(law):
     lags.
     """
     arm = model("tx40")
-    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    trajectory = didim.Fourier.random(arm.robot, 1, period=5.0)
     controller = law(natural_frequency=50.0)
     record, _ = didim.virtual_experiment(
-        arm, arm.nominal, controller, course, rate=500, noise=0.02, encoder=1e-5
+        arm, arm.nominal, controller, trajectory, rate=500, noise=0.02, encoder=1e-5
     )
     found = {
         each.check: each for each in diagnose(arm, [record], controller, rest_handled="simulated")
     }
     assert found["lag"].level == "pass"
     shifted = replace(
-        record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, course.sample(record.t)[0])
+        record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, trajectory.sample(record.t)[0])
     )
     assert {each.check: each.level for each in diagnose(arm, [shifted], controller)}[
         "lag"

@@ -15,7 +15,7 @@ from didim.identification.closed_loop import ClosedLoop
 from didim.identification.prior import prior_of, towards
 from didim.identification.system import LinearSystem, compressed
 from didim.robot.inertia import is_consistent
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from support.virtual import loop, model, scara_record
 
 
@@ -117,7 +117,7 @@ def test_compression_keeps_the_least_squares_problem():
 
 def closed_loop() -> ClosedLoop:
     experiment, _ = scara_record()
-    return ClosedLoop([experiment], Selection(4, "fir", ends=False), 1.0, None, "cubic")
+    return ClosedLoop([experiment], RowSelection(4, "fir", ends=False), 1.0, None, "cubic")
 
 
 def test_the_prior_is_a_machine():

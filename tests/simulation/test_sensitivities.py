@@ -11,7 +11,7 @@ import pytest
 
 import didim
 from didim.identification.closed_loop import ClosedLoop
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from support.virtual import model
 
 EFFECTS = ("rotor", "viscous", "coulomb")
@@ -62,9 +62,9 @@ def worst(
     assert found.motion.completed
     n, errors = base.robot.n, {}
 
-    def simulated(beta, law, course):
+    def simulated(beta, law, trajectory):
         return didim.simulate(
-            base, beta, law, t=t, q_ref=course, method="fixed", check=False, **settings
+            base, beta, law, t=t, q_ref=trajectory, method="fixed", check=False, **settings
         )
 
     np.testing.assert_allclose(
@@ -239,7 +239,7 @@ def test_decimated_as_they_are_produced(decimate):
     t = np.arange(0, 4.0, 2e-3)
     law = pd(J)
     record = didim.Experiment(t=t, tau=np.ones((t.size, 2)), q_ref=reference)
-    selection = Selection(10, decimate, ends=True)
+    selection = RowSelection(10, decimate, ends=True)
     closed = ClosedLoop([record], selection, 0.5, None, "cubic", ("tau", "q"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("didim.simulation.run.BLOCK", 3000)

@@ -8,7 +8,13 @@ import numpy as np
 
 from didim.checks.data import Subject
 from didim.checks.finding import Finding, graded
-from didim.signals.resample import GAP, JITTER, REPEATED, is_regular, period_of
+from didim.signals.resample import (
+    GAP_PERIODS,
+    MAX_JITTER,
+    MAX_REPEATED_FRACTION,
+    is_regular,
+    period_of,
+)
 
 SLOWEST, FASTEST = 10.0, 1e5
 """Hz: logs of robots are rarely sampled more slowly or faster."""
@@ -22,12 +28,12 @@ def sampling(subject: Subject) -> Iterator[Finding]:
     t = np.asarray(subject.record.t)
     step, period = np.diff(t), period_of(t)
     length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
-    spread = float(np.std(step[step < GAP * period])) / period
+    spread = float(np.std(step[step < GAP_PERIODS * period])) / period
     if not SLOWEST < 1.0 / period < FASTEST:
         yield Finding(
             "sampling", "warn", length, 'is the time in seconds? units = { t = "ms" } if it is not.'
         )
-    if is_regular(t) or spread < JITTER:
+    if is_regular(t) or spread < MAX_JITTER:
         yield Finding("sampling", "pass", f"regular: {length}")
         return
     yield Finding(
@@ -44,7 +50,7 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     """Stretches without samples."""
     t = np.asarray(subject.record.t)
     step, period = np.diff(t), period_of(t)
-    wide = np.flatnonzero(step > GAP * period)
+    wide = np.flatnonzero(step > GAP_PERIODS * period)
     if not wide.size:
         yield Finding("gaps", "pass", "none")
         return
@@ -63,7 +69,7 @@ def repeats(subject: Subject) -> Iterator[Finding]:
     """Samples that repeat the one before: a log that is faster than what it logs."""
     still = np.all(np.diff(np.asarray(subject.record.tau), axis=0) == 0, axis=1)
     share = float(still.mean())
-    if REPEATED < share < 1.0:
+    if MAX_REPEATED_FRACTION < share < 1.0:
         yield Finding(
             "repeats",
             "warn",

@@ -15,7 +15,7 @@ from didim.identification.statistics import conditions
 from didim.identification.system import LinearSystem, observe, stack
 from didim.identification.verdict import REMEDY, untold
 from didim.results.judgement import ILL_CONDITIONED
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States, reference_states
 
 MOST = 3000
@@ -45,7 +45,7 @@ def fitted(
         chosen = chosen[:: -(-chosen.size // MOST)]
         some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
         tau = np.asarray(subject.even.tau)[chosen]
-        systems.append(observe(subject.model.base, some, tau, Selection(1), (0, chosen.size), k))
+        systems.append(observe(subject.model.base, some, tau, RowSelection(1), (0, chosen.size), k))
         motions.append(some.q)
     return stack(systems), motions
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from didim.checks.data import Subject
 from didim.checks.finding import Finding, graded
-from didim.signals.states import STILL, still_joints
+from didim.signals.states import MIN_TRAVEL, still_joints
 
 SMALL = {"revolute": 0.05, "prismatic": 0.01}
 """Range of motion, rad or m, below which little can be seen."""
@@ -51,7 +51,7 @@ def movement(subject: Subject) -> Iterator[Finding]:
     still = (
         still_joints(np.asarray(subject.record.q))
         if subject.is_measured
-        else np.ptp(q, axis=0) < STILL
+        else np.ptp(q, axis=0) < MIN_TRAVEL
     )
     small = ~still & (np.ptp(q, axis=0) < [SMALL[kind] for kind in kinds])
     if still.any():
@@ -226,7 +226,7 @@ def _against_reference(subject: Subject, q: np.ndarray, q_ref: np.ndarray) -> It
     fine = True
     for j in range(q.shape[1]):
         asked, got = q_ref[:, j] - q_ref[:, j].mean(), q[:, j] - q[:, j].mean()
-        if not (asked.std() > STILL and got.std() > STILL):
+        if not (asked.std() > MIN_TRAVEL and got.std() > MIN_TRAVEL):
             continue
         slope = float(asked @ got / (asked @ asked))
         apart = float(np.mean(q[:, j] - q_ref[:, j]))

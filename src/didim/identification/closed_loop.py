@@ -20,7 +20,7 @@ from didim.identification.courses import measured_start, reference_course, torqu
 from didim.identification.system import LinearSystem, observe, rows_of, stack
 from didim.identification.transient import transient_of
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, prepared
@@ -76,7 +76,7 @@ class ClosedLoop:
     def __init__(
         self,
         records: Sequence[Experiment],
-        selection: Selection,
+        selection: RowSelection,
         transient: float | None,
         start: tuple[ArrayLike, ArrayLike] | str | None,
         interpolation: str,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Cached, Course, Reference
-from didim.simulation.setup import course_of
+from didim.signals.reference import CachedTrajectory, Reference, Trajectory
+from didim.simulation.setup import trajectory_of
 
 Array = NDArray[np.float64]
 
@@ -17,15 +17,15 @@ _FIRST = 50
 """Samples that the initial state of an open loop is taken from."""
 
 
-def reference_course(record: Experiment, interpolation: str) -> Course:
+def reference_course(record: Experiment, interpolation: str) -> Trajectory:
     """The reference; a trajectory remembers its pieces from one simulation to the next."""
-    course = course_of(
+    course = trajectory_of(
         record.reference(interpolation), np.asarray(record.t), record.n, interpolation, "q_ref"
     )
-    return course if isinstance(course, Reference) else Cached(course)
+    return course if isinstance(course, Reference) else CachedTrajectory(course)
 
 
-def torque_course(record: Experiment) -> Course:
+def torque_course(record: Experiment) -> Trajectory:
     """The recorded torque as what drives the robot."""
     return Reference(record.t, record.tau, interpolation="cubic")
 

@@ -29,7 +29,7 @@ from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.validation import real, whole
 
 WARM = 6
@@ -145,9 +145,9 @@ class DIDIM:
         _ = self.selection
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> RowSelection:
         """How samples become rows."""
-        return Selection(
+        return RowSelection(
             self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False
         )
 

@@ -22,7 +22,7 @@ from didim.results.estimate import Estimate
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
 from didim.validation import real
 
@@ -72,7 +72,7 @@ class IDIM:
     @property
     def recipe(self) -> Recipe:
         """How records become rows."""
-        selection = Selection(
+        selection = RowSelection(
             self.decimation,
             self.decimate,
             self.trim or (0, 0),

@@ -15,9 +15,9 @@ from didim.errors import InputError, shortened
 from didim.identification.closed_loop import ClosedLoop
 from didim.identification.record import prepared
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.signals.resample import period_of
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.validation import per_joint
 
 MOST_STEPS = 5e6
@@ -34,7 +34,7 @@ class Loops:
         model: BaseModel,
         experiments: Sequence[Experiment],
         controller: Controller | None,
-        selection: Selection,
+        selection: RowSelection,
         transient: float | None,
         start: Start,
         outputs: tuple[str, ...] = ("tau",),
@@ -67,7 +67,7 @@ class Loops:
         arrays = [
             each
             for each in experiments
-            if each.q_ref is not None and not isinstance(each.q_ref, Course)
+            if each.q_ref is not None and not isinstance(each.q_ref, Trajectory)
         ]
         if arrays and controller.rate is not None and self.interpolation != "held" and not shifts:
             self.notes.append(

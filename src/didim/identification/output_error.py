@@ -27,7 +27,7 @@ from didim.results.formatting import joint_label
 from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.validation import real, whole
 
 Array = NDArray[np.float64]
@@ -140,9 +140,9 @@ class OutputError:
         _ = self.selection
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> RowSelection:
         """How samples become rows."""
-        return Selection(
+        return RowSelection(
             self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False
         )
 

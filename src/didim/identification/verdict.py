@@ -14,7 +14,7 @@ from didim.identification.least_squares import Solution
 from didim.identification.system import LinearSystem
 from didim.results.formatting import joint_label
 from didim.results.judgement import NEGLIGIBLE, SUSPECT
-from didim.signals.states import STILL
+from didim.signals.states import MIN_TRAVEL
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def untold(
 
 def standing(model: BaseModel, motions: Iterable[Array]) -> list[str]:
     """The joints that never move in any of the motions (N, n)."""
-    still = np.all([np.ptp(q, axis=0) < STILL for q in motions], axis=0)
+    still = np.all([np.ptp(q, axis=0) < MIN_TRAVEL for q in motions], axis=0)
     return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
 
 

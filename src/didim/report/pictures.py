@@ -186,8 +186,8 @@ def parameter_convergence(
 ) -> Axes:
     """Parameters over the iterations, in units of `scale` (default: their last value), Fig. 13."""
     axes = new_axes()[0, 0] if axes is None else axes
-    for name, course in zip(names, settled(history, scale).T, strict=True):
-        axes.plot(course, "o-", label=name)
+    for name, values in zip(names, settled(history, scale).T, strict=True):
+        axes.plot(values, "o-", label=name)
     axes.set_yscale("symlog", linthresh=2.0)
     axes.set_xticks(range(len(history)))
     return _finish(

@@ -15,7 +15,7 @@ from didim.results.formatting import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States, measured_states, reference_states
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
@@ -36,7 +36,7 @@ class Recipe:
 
     states: str
     """"measured", "reference" or "simulated"."""
-    selection: Selection
+    selection: RowSelection
     cutoff: float | None = None
     """Hz, of the filter of measured positions."""
     order: int = 4

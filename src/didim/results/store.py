@@ -29,7 +29,7 @@ from didim.results.serialisation import (
     plain_history,
     plain_model,
 )
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 
 FORMAT = 1
 """Raised when older files can no longer be read as they are."""
@@ -220,7 +220,7 @@ def _estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         output=data.get("output", "torque"),
         names=tuple(data["names"]),
         recipe=Recipe(
-            selection=Selection(**kept),
+            selection=RowSelection(**kept),
             start=tuple(start) if isinstance(start, list) else start,
             **recipe,
         ),

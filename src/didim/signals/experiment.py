@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.validation import instants, real, samples, width_of
 
 Array = NDArray[np.float64]
 
 
-SHORTEST, LONGEST = 1e-8, 1e6
+SHORTEST_PERIOD, LONGEST_PERIOD = 1e-8, 1e6
 """s, of a step between samples: beyond them the times are in another unit."""
 
 
@@ -29,7 +29,7 @@ class Experiment:
     """(N,) s, rising."""
     tau: ArrayLike
     """(N, n) joint torques, N.m or N."""
-    q_ref: ArrayLike | Course | None
+    q_ref: ArrayLike | Trajectory | None
     """The reference: an array (N, n) on t, a `Reference` with its own clock, or a trajectory."""
     q: ArrayLike | None = None
     """(N, n) measured positions, rad or m."""
@@ -37,14 +37,14 @@ class Experiment:
     """(N, n) measured velocities."""
     name: str = ""
     notes: tuple[str, ...] = ()
-    """What was done to the record on the way in; shown with every result."""
+    """What was done to the record when it was read; shown with every result."""
 
     def __post_init__(self) -> None:
         time = instants(self.t, "t of the experiment")
         width = width_of(self.tau, "tau")
         object.__setattr__(self, "t", time.copy())
         step = float(np.median(np.diff(time)))
-        if not SHORTEST < step < LONGEST:
+        if not SHORTEST_PERIOD < step < LONGEST_PERIOD:
             raise InputError(
                 f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its "
                 "unit."
@@ -57,7 +57,7 @@ class Experiment:
         ):
             raise InputError("name must be a text and notes a list of texts.")
         object.__setattr__(self, "notes", tuple(self.notes))
-        if isinstance(self.q_ref, Course):
+        if isinstance(self.q_ref, Trajectory):
             if self.q_ref.n != width:
                 raise InputError(f"q_ref has {self.q_ref.n} joints, tau has {width}.")
         elif self.q_ref is not None:
@@ -75,13 +75,13 @@ class Experiment:
         """Number of joints."""
         return int(np.shape(self.tau)[1])
 
-    def reference(self, interpolation: str = "cubic") -> Course:
-        """The reference as a motion; an array on t is interpolated as asked."""
+    def reference(self, interpolation: str = "cubic") -> Trajectory:
+        """The reference as a trajectory; an array on t is interpolated by `interpolation`."""
         if self.q_ref is None:
             raise InputError(f"Experiment {self.name!r} has no reference; give q_ref.")
         return (
             self.q_ref
-            if isinstance(self.q_ref, Course)
+            if isinstance(self.q_ref, Trajectory)
             else Reference(self.t, self.q_ref, interpolation=interpolation)
         )
 
@@ -102,7 +102,7 @@ class Experiment:
         }
         q_ref = (
             self.q_ref
-            if self.q_ref is None or isinstance(self.q_ref, Course)
+            if self.q_ref is None or isinstance(self.q_ref, Trajectory)
             else np.asarray(self.q_ref)[keep]
         )
         return replace(self, t=time[keep], q_ref=q_ref, **cut)
@@ -112,17 +112,17 @@ class Experiment:
         times that both cover.
         """
         offset = real(offset, "offset")
-        if isinstance(self.q_ref, Course) or self.q_ref is None:
-            course = self.reference().shifted(-offset)
+        if isinstance(self.q_ref, Trajectory) or self.q_ref is None:
+            trajectory = self.reference().shifted(-offset)
         else:
-            course = Reference(np.asarray(self.t) + offset, self.q_ref, interpolation="linear")
-        start, end = course.span
+            trajectory = Reference(np.asarray(self.t) + offset, self.q_ref, interpolation="linear")
+        start, end = trajectory.span
         cut = self.between(
             max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1]))
         )
         return replace(
             cut,
-            q_ref=course,
+            q_ref=trajectory,
             notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."),
         )
 

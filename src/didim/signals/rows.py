@@ -1,5 +1,5 @@
 """How the samples of a record become rows of a linear system (10)-(14): cut, filter, decimate,
-leave out what is at rest.
+leave out joints at rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _is_not_negative(value: ArrayLike) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class RowSelection:
     """Cuts, decimation and rest, in the order in which they are applied."""
 
     decimation: int = 20

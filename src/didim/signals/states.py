@@ -16,7 +16,7 @@ from didim.signals.resample import period_of
 
 Array = NDArray[np.float64]
 
-STILL = 1e-9
+MIN_TRAVEL = 1e-9
 """A joint that covers less than this (rad or m) does not move."""
 
 
@@ -37,7 +37,7 @@ def still_joints(q: Array) -> NDArray[np.bool_]:
     between two counts.
     """
     flickers = [np.all((column == column.min()) | (column == column.max())) for column in q.T]
-    return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < STILL))
+    return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < MIN_TRAVEL))
 
 
 def refuse_unmeasured(experiment: Experiment) -> None:
@@ -62,6 +62,6 @@ def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4
 
 
 def reference_states(experiment: Experiment) -> States:
-    """The reference in place of the motion: what VI.B warns of."""
-    course = experiment.reference()
-    return States(*course.sample(np.asarray(experiment.t)))
+    """The reference in place of the motion, which section VI.B warns against."""
+    trajectory = experiment.reference()
+    return States(*trajectory.sample(np.asarray(experiment.t)))

@@ -11,28 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError
 from didim.robot.robot import Robot
-from didim.signals.kernels.pieces import Pieces
-from didim.signals.reference import Course, smooth_pieces
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
+from didim.signals.reference import Trajectory, smooth_piecewise_cubic
 from didim.validation import instants, per_joint, real, samples, table, whole, width_of
 
 Array = NDArray[np.float64]
 
 
-class Trajectory(Course):
+class AnalyticTrajectory(Trajectory):
     """A motion known at every time by a formula; a loop reads it as cubics through exact values and
     slopes.
     """
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """Cubic pieces over [start, end], as long as the loop's step and at most 1 ms."""
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        """Cubics over [start, end], each as long as the loop's step and at most 1 ms."""
         spacing = min(step, 1e-3)
         count = max(3, int(np.ceil((end - start) / spacing - 1e-6)) + 1)
         time: Array = start + spacing * np.arange(count, dtype=np.float64)
-        return smooth_pieces(time, *self.sample(time))
+        return smooth_piecewise_cubic(time, *self.sample(time))
 
 
 @dataclass(frozen=True, eq=False)
-class Fourier(Trajectory):
+class Fourier(AnalyticTrajectory):
     """Finite Fourier series (Swevers et al. 1997) of L harmonics that starts and ends at rest.
 
     dq_j = sum over l of a_jl cos(l w t) + b_jl sin(l w t), w = 2 pi / period. So that every period
@@ -80,9 +80,14 @@ class Fourier(Trajectory):
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a didim.Robot, found {type(robot).__name__}.")
         rng = np.random.default_rng(whole(seed, "seed", least=0))
-        harmonics, share = whole(harmonics, "harmonics", least=2), real(share, "share", above=0.0)
-        if share > 1:
-            raise InputError(f"share must be at most 1, the robot's own limits, found {share:g}.")
+        harmonics, fraction = (
+            whole(harmonics, "harmonics", least=2),
+            real(share, "share", above=0.0),
+        )
+        if fraction > 1:
+            raise InputError(
+                f"share must be at most 1, the robot's own limits, found {fraction:g}."
+            )
         first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
         raw = cls(first, second, period)
         q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))
@@ -96,7 +101,7 @@ class Fourier(Trajectory):
             limited, 0.5 * (np.where(limited, upper - lower, 0)), np.where(prismatic, 0.2, 1.0)
         )
         speed = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, np.inf)
-        scale = share * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
+        scale = fraction * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
         return cls(
             np.asarray(raw.a) * scale[:, None],
             np.asarray(raw.b) * scale[:, None],
@@ -126,7 +131,7 @@ class Fourier(Trajectory):
 
 
 @dataclass(frozen=True, eq=False)
-class PointToPoint(Trajectory):
+class PointToPoint(AnalyticTrajectory):
     """Quintic moves between points, at rest (velocity and acceleration zero) in each of them."""
 
     t: ArrayLike

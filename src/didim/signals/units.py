@@ -51,7 +51,7 @@ _NO_UNIT = {
     "in N.m per mA as a number",
     "counts": "encoder counts need a factor: give rad (or m) per count as a number",
     "ticks": "encoder counts need a factor: give rad (or m) per tick as a number",
-    "%": "a share of the rated torque needs a factor: give N.m per percent as a number",
+    "%": "a fraction of the rated torque needs a factor: give N.m per percent as a number",
 }
 
 

@@ -15,21 +15,21 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.codegen.machine_code import machine_code
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
-from didim.signals.kernels.pieces import TICK
-from didim.signals.reference import Course, Reference
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
 from didim.simulation.setup import (
     LONGEST_STEP,
     clock_of,
-    course_of,
     drive_of,
     fastest_rate,
     law_of,
     make_plant,
     on_clock,
     substeps_for,
+    trajectory_of,
 )
 from didim.validation import instants, per_joint, real
 
@@ -46,8 +46,8 @@ class Asked:
     parameters: ArrayLike
     loop: Controller | None
     t: ArrayLike
-    q_ref: ArrayLike | Course | None
-    tau: ArrayLike | Course | None
+    q_ref: ArrayLike | Trajectory | None
+    tau: ArrayLike | Trajectory | None
     friction: str
     width: float
     initial: tuple[ArrayLike, ArrayLike] | str | None
@@ -63,9 +63,9 @@ def prepared(asked: Asked) -> Run:
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
     given, n = instants(asked.t, "t", least=1).copy(), model.robot.n
-    longest = LONGEST_STEP if asked.step is None else real(asked.step, "step", above=TICK)
+    longest = LONGEST_STEP if asked.step is None else real(asked.step, "step", above=TIME_TOLERANCE)
     origin, time = float(given[0]), given - given[0]
-    course = _course(model, loop, time, origin, asked.q_ref, asked.tau)
+    trajectory = _trajectory(model, loop, time, origin, asked.q_ref, asked.tau)
     kind = _friction(asked.friction, asked.width)
     values = model.values(asked.parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
@@ -75,10 +75,10 @@ def prepared(asked: Asked) -> Run:
         else np.ones(n)
     )
     law = law_of(loop, model, inertia)._replace(origin=origin)
-    started = _start(model, loop, law, course, asked.initial)
+    started = _start(model, loop, law, trajectory, asked.initial)
     period = clock_of(loop, time, None if asked.step is None else longest)
     probe = (
-        course.sample(np.linspace(0.0, time[-1], 17))[0]
+        trajectory.sample(np.linspace(0.0, time[-1], 17))[0]
         if loop is not None
         else np.atleast_2d(started[0])
     )
@@ -88,7 +88,14 @@ def prepared(asked: Asked) -> Run:
     )
     straight = machine_code(model.tree)
     plant = make_plant(
-        model, values, straight, loop, law, course.pieces(0.0, period, period), kind, asked.width
+        model,
+        values,
+        straight,
+        loop,
+        law,
+        trajectory.piecewise_cubic(0.0, period, period),
+        kind,
+        asked.width,
     )
     out = new_output(
         on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
@@ -98,30 +105,30 @@ def prepared(asked: Asked) -> Run:
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, asked.most_substeps)
     return Run(
-        plant, straight, course, given, out, y, period, substeps, size, model.robot.joint_names
+        plant, straight, trajectory, given, out, y, period, substeps, size, model.robot.joint_names
     )
 
 
-def _course(
+def _trajectory(
     model: TorqueModel,
     loop: Controller | None,
     t: Array,
     origin: float,
-    q_ref: ArrayLike | Course | None,
-    tau: ArrayLike | Course | None,
-) -> Course:
+    q_ref: ArrayLike | Trajectory | None,
+    tau: ArrayLike | Trajectory | None,
+) -> Trajectory:
     """The reference, or in open loop the torque, on the clock of t, which counts from the
     origin.
     """
     q_ref, tau = (
-        value.shifted(origin) if isinstance(value, Course) else value for value in (q_ref, tau)
+        value.shifted(origin) if isinstance(value, Trajectory) else value for value in (q_ref, tau)
     )
     if loop is None:
         if q_ref is not None:
             raise InputError(
                 "In open loop (loop=None) nothing follows a reference: give tau instead of q_ref."
             )
-        return course_of(tau, t, model.robot.n, "cubic", "tau")
+        return trajectory_of(tau, t, model.robot.n, "cubic", "tau")
     if not isinstance(loop, Controller):
         raise InputError(
             "loop must be a controller such as didim.PD, or None for open loop; found "
@@ -131,23 +138,29 @@ def _course(
         raise InputError(
             "The torque follows from the loop: give tau only in open loop (loop=None)."
         )
-    course = course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
-    if loop.rate is not None and isinstance(course, Reference) and course.interpolation == "held":
-        return replace(course, t=on_clock(np.asarray(course.t), 0.0, 1.0 / loop.rate))
-    return course
+    trajectory = trajectory_of(
+        q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref"
+    )
+    if (
+        loop.rate is not None
+        and isinstance(trajectory, Reference)
+        and trajectory.interpolation == "held"
+    ):
+        return replace(trajectory, t=on_clock(np.asarray(trajectory.t), 0.0, 1.0 / loop.rate))
+    return trajectory
 
 
 def _start(
     model: TorqueModel,
     loop: Controller | None,
     law: Law,
-    course: Course,
+    trajectory: Trajectory,
     initial: tuple[ArrayLike, ArrayLike] | str | None,
 ) -> tuple[Array, Array]:
     """q and dq (n,) at the first time."""
     n = model.robot.n
     if isinstance(initial, str) and initial == "tracking" and loop is not None:
-        return _tracking(law, course)
+        return _tracking(law, trajectory)
     if initial is not None:
         pair = None if isinstance(initial, str) else initial
         try:
@@ -159,20 +172,26 @@ def _start(
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
-    q_start, dq_start, _ = course.sample([0.0])
-    if isinstance(course, Reference) and course.interpolation == "held" and course.dq_ref is None:
-        time, table = np.asarray(course.t), np.asarray(course.q_ref)
-        at = min(max(int(np.searchsorted(time, TICK, side="right")) - 1, 0), time.size - 2)
+    q_start, dq_start, _ = trajectory.sample([0.0])
+    if (
+        isinstance(trajectory, Reference)
+        and trajectory.interpolation == "held"
+        and trajectory.dq_ref is None
+    ):
+        time, table = np.asarray(trajectory.t), np.asarray(trajectory.q_ref)
+        at = min(
+            max(int(np.searchsorted(time, TIME_TOLERANCE, side="right")) - 1, 0), time.size - 2
+        )
         return q_start[0], (table[at + 1] - table[at]) / (time[at + 1] - time[at])
     return q_start[0], dq_start[0]
 
 
-def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
+def _tracking(law: Law, trajectory: Trajectory) -> tuple[Array, Array]:
     """The state of a loop that has been following all along: s = 0, so that it lags by (1 - ff)
     dq_r / kp.
     """
     h = law.period or LONGEST_STEP
-    q, after, later = course.sample([0.0, h, 2 * h])[0]
+    q, after, later = trajectory.sample([0.0, h, 2 * h])[0]
     dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
     lag = lag_of(law)
     return q - lag * dq, dq - lag * ddq

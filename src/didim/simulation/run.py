@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.codegen.machine_code import MachineCode
-from didim.signals.kernels.pieces import TICK
-from didim.signals.reference import Course
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
+from didim.signals.reference import Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
@@ -44,7 +44,7 @@ class Run:
         self,
         plant: Plant,
         straight: MachineCode | None,
-        course: Course,
+        trajectory: Trajectory,
         t: Array,
         out: Output,
         y: Array,
@@ -53,10 +53,10 @@ class Run:
         size: int,
         joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.straight, self.course, self.t, self.out, self.y = (
+        self.plant, self.straight, self.trajectory, self.t, self.out, self.y = (
             plant,
             straight,
-            course,
+            trajectory,
             t,
             out,
             y,
@@ -101,7 +101,9 @@ class Run:
             if tangent is None:
                 row = run_fixed(plant, None, *clock)
             else:
-                rows = int(np.searchsorted(self.out.t, last * self.period + TICK)) - row + 1
+                rows = (
+                    int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
+                )
                 tau, q = (np.empty((rows, *tangent.tau.shape)) for _ in range(2))
                 row = run_sensitive(
                     plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
@@ -139,7 +141,9 @@ class Run:
         return self._motion(row, "completed", "")
 
     def _plant(self, start: float, end: float) -> Plant:
-        return self.plant._replace(asked=self.course.pieces(start, end + self.period, self.period))
+        return self.plant._replace(
+            asked=self.trajectory.piecewise_cubic(start, end + self.period, self.period)
+        )
 
     def _told(self, row: int, now: float, progress: Progress | None) -> Motion | None:
         """The end of the run, if it has come."""

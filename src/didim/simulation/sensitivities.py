@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.directions import Directions, directions_of
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import Asked, lag_of, prepared
@@ -44,8 +44,8 @@ def sensitivities(
     loop: Controller | None,
     *,
     t: ArrayLike,
-    q_ref: ArrayLike | Course | None = None,
-    tau: ArrayLike | Course | None = None,
+    q_ref: ArrayLike | Trajectory | None = None,
+    tau: ArrayLike | Trajectory | None = None,
     gains: bool = False,
     delay: bool = False,
     friction: str = "exact",
@@ -93,7 +93,7 @@ def sensitivities(
 def differentiable(asked: Asked, gains: bool, delay: bool) -> tuple[Run, Directions]:
     """A run that is ready, and its directions."""
     run = prepared(asked)
-    if delay and isinstance(run.course, Reference) and run.course.interpolation == "held":
+    if delay and isinstance(run.trajectory, Reference) and run.trajectory.interpolation == "held":
         raise InputError(
             "A held reference has no derivative by its delay; give one with "
             'interpolation="linear" or "cubic".'
@@ -120,8 +120,8 @@ def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
     if asked.loop is None or (asked.initial is not None and not isinstance(asked.initial, str)):
         return state
     h = law.period or LONGEST_STEP
-    q, after, later = run.course.sample([0.0, h, 2 * h])[0]
-    _, dq, ddq = (each[0] for each in run.course.sample([0.0]))
+    q, after, later = run.trajectory.sample([0.0, h, 2 * h])[0]
+    _, dq, ddq = (each[0] for each in run.trajectory.sample([0.0]))
     if asked.initial == "tracking":
         dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
         lag = lag_of(law)

@@ -15,8 +15,8 @@ from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
-from didim.signals.kernels.pieces import Pieces
-from didim.signals.reference import Course, Reference
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.kernels.contact import SMOOTH, Touch
 from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Now, Plant
 from didim.validation import samples
@@ -42,13 +42,13 @@ JITTER = 0.05
 """Share of a controller's period by which logged times may miss its clock."""
 
 
-def course_of(
-    value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str
-) -> Course:
-    """The reference (or torque) as a course of n joints that covers the times t."""
+def trajectory_of(
+    value: ArrayLike | Trajectory | None, t: Array, n: int, interpolation: str, name: str
+) -> Trajectory:
+    """The reference (or torque) as a trajectory of n joints that covers the times t."""
     if value is None:
         raise InputError(f"{name} is missing: an array on t, a Reference or a trajectory.")
-    if not isinstance(value, Course):
+    if not isinstance(value, Trajectory):
         rows = samples(value, name, n, t.size)
         if t.size == 1:
             t, rows = np.array([t[0], t[0] + 1.0]), np.vstack([rows, rows])
@@ -96,7 +96,7 @@ def make_plant(
     straight: MachineCode | None,
     loop: Controller | None,
     law: Law,
-    asked: Pieces,
+    asked: PiecewiseCubic,
     friction: int,
     width: float,
 ) -> Plant:

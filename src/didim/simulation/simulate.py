@@ -11,7 +11,7 @@ from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
-from didim.signals.reference import Course
+from didim.signals.reference import Trajectory
 from didim.simulation.kernels.contact import SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, OPEN
 from didim.simulation.motion import Motion
@@ -35,8 +35,8 @@ def simulate(
     loop: Controller | None,
     *,
     t: ArrayLike,
-    q_ref: ArrayLike | Course | None = None,
-    tau: ArrayLike | Course | None = None,
+    q_ref: ArrayLike | Trajectory | None = None,
+    tau: ArrayLike | Trajectory | None = None,
     friction: str = "exact",
     width: float = 0.05,
     initial: tuple[ArrayLike, ArrayLike] | str | None = None,

@@ -12,7 +12,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course
+from didim.signals.reference import Trajectory
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 from didim.validation import per_joint, real, whole
@@ -39,7 +39,7 @@ def virtual_experiment(
     model: TorqueModel,
     phi: ArrayLike,
     loop: Controller,
-    reference: Course,
+    reference: Trajectory,
     *,
     rate: float = 1000.0,
     duration: float | None = None,
@@ -88,7 +88,7 @@ def virtual_experiment(
         real(rate, "rate, in samples per second,", above=0.0),
         whole(seed, "seed", least=0),
     )
-    if not isinstance(reference, Course):
+    if not isinstance(reference, Trajectory):
         raise InputError(
             "reference must be a didim.Reference or a trajectory, which know their own times."
         )

@@ -157,10 +157,10 @@ def _from_motion(record: Experiment, cutoff: float, interpolation: str, key: str
         )
     even = regular(record)
     t = np.asarray(even.t)
-    course = Reference(
+    trajectory = Reference(
         t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff), interpolation=interpolation
     )
     note = (
         f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
     )
-    return replace(record, q_ref=course, notes=(*record.notes, note))
+    return replace(record, q_ref=trajectory, notes=(*record.notes, note))

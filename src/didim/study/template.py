@@ -176,13 +176,13 @@ def _effects(model: DynamicModel) -> str:
 
 def _virtual_record(model: DynamicModel) -> bytes:
     """A CSV of the robot on a random trajectory within its limits."""
-    course = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
+    trajectory = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
     loop = PD(natural_frequency=BANDWIDTH)
     record, _ = virtual_experiment(
         model,
         virtual_parameters(model),
         loop,
-        course,
+        trajectory,
         rate=RATE,
         noise=NOISE,
         encoder=1e-5,
@@ -191,7 +191,12 @@ def _virtual_record(model: DynamicModel) -> bytes:
     )
     t = np.asarray(record.t)
     return csv_of(
-        t, {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)}
+        t,
+        {
+            "q_ref": trajectory.sample(t)[0],
+            "q": np.asarray(record.q),
+            "tau": np.asarray(record.tau),
+        },
     )
 
 

@@ -15,7 +15,7 @@ from didim.errors import InputError
 
 Table = dict[str, NDArray[np.float64]]
 
-_DEPTH = 8
+_MAX_DEPTH = 8
 """Of structures within structures."""
 
 
@@ -61,7 +61,7 @@ def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     names = getattr(getattr(value, "dtype", None), "names", None)
     if not names:
         yield name, value
-    elif value.size == 1 and depth < _DEPTH:
+    elif value.size == 1 and depth < _MAX_DEPTH:
         for each in names:
             yield from _fields(f"{name}.{each}", value.reshape(-1)[0][each], depth + 1)
 
@@ -97,7 +97,7 @@ def _datasets(
             continue
         seen.add(place)
         if isinstance(node, h5py.Group):
-            if depth < _DEPTH:
+            if depth < _MAX_DEPTH:
                 yield from _datasets(node, f"{path}{name}.", h5py, seen, depth + 1)
         elif (
             isinstance(node, h5py.Dataset)

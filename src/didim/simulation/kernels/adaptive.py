@@ -15,7 +15,7 @@ from scipy.integrate import RK45
 
 from didim.jit.compiled import entry, kernel
 from didim.jit.struct_pointers import lend
-from didim.signals.kernels.pieces import TICK
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.fixed import Output, output_type, record
 from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
 
@@ -106,7 +106,7 @@ def run_adaptive(
     K, lent = plant.stage, lend(plant)
     t, h, first = start, step[0], 0
     trouble[0], status = COMPLETED, FINE
-    while t < end - TICK and row < out.t.size and status == FINE:
+    while t < end - TIME_TOLERANCE and row < out.t.size and status == FINE:
         h = min(h, end - t)
         when[0] = t
         status = stages(plant, lent, t, y, size, h, first)
@@ -118,7 +118,7 @@ def run_adaptive(
             elif status == FINE:
                 status = -2
             continue
-        while row < out.t.size and out.t[row] <= t + h + TICK and status == FINE:
+        while row < out.t.size and out.t[row] <= t + h + TIME_TOLERANCE and status == FINE:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
             status = rates(lent, out.t[row], K[8], h, K[9])
             if status == FINE:

@@ -14,7 +14,7 @@ from numba import float64, int64, types, uint8
 from didim.control.kernels.law import sampled_command
 from didim.jit.compiled import entry, kernel, record_type, spliced
 from didim.jit.struct_pointers import lend
-from didim.signals.kernels.pieces import TICK
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.contact import (
     EXACT,
     REST,
@@ -130,7 +130,7 @@ def advance(
     K, x, n = plant.stage, plant.stage[4], plant.now.tau.size
     stepping = True
     while stepping and row < out.t.size:
-        aside = t + TICK < out.t[row] < t + h - TICK
+        aside = t + TIME_TOLERANCE < out.t[row] < t + h - TIME_TOLERANCE
         length = out.t[row] - t if aside else h
         stepping = aside
         for stage in range(5 if aside else 4):
@@ -151,12 +151,12 @@ def advance(
                     torque_tangent(plant, T, t + share * length, T.K[stage])
                 if stage < 4:
                     rates_tangent(plant, T, x, h, K[stage], T.K[stage])
-            if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
+            if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
                 record(plant, x, row, out)
                 if T is not None:
                     record_tangent(T, row)
                 row += 1
-                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
+                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE):
                     stepping = True
                     break
     if not stepping:

@@ -16,7 +16,7 @@ from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.struct_pointers import borrower
-from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, piecewise_cubic_type, read
 from didim.simulation.kernels.contact import accelerate, touch_type
 
 HELD, CONTINUOUS, OPEN = range(3)
@@ -52,7 +52,7 @@ class Plant(NamedTuple):
     own: Any  # parameters of the controller's own model
     law: Any
     desk: Any
-    asked: Any  # Pieces of the reference, or of the torque in open loop
+    asked: Any  # PiecewiseCubic of the reference, or of the torque in open loop
     cursor: Any  # (1,) int64 piece that was read last
     work: Any
     touch: Any
@@ -73,7 +73,7 @@ plant_type = record_type(
     values_type,
     law_type,
     desk_type,
-    pieces_type,
+    piecewise_cubic_type,
     int64[::1],
     work_type,
     touch_type,
@@ -87,7 +87,7 @@ borrow = borrower(plant_type)
 
 
 @kernel
-def ask(asked: Pieces, cursor: Any, t: float, reads: int, reference: Any) -> None:
+def ask(asked: PiecewiseCubic, cursor: Any, t: float, reads: int, reference: Any) -> None:
     """The reference at time t, into reference (3, n): as many of its rows as the law reads."""
     i = find(asked.time, t, cursor[0])
     cursor[0] = i

@@ -31,7 +31,7 @@ from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
-from didim.signals.kernels.pieces import Pieces, slope
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
 from didim.simulation.kernels.contact import SMOOTH, Touch, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
@@ -95,7 +95,7 @@ tangent_type = record_type(
 
 
 @kernel
-def drift(asked: Pieces, i: int, t: float, rates: Any) -> None:
+def drift(asked: PiecewiseCubic, i: int, t: float, rates: Any) -> None:
     """Rates of the reference's three signals in piece i, into rates (3, n)."""
     slope(asked.value, asked.time, i, t, rates[0])
     slope(asked.rate, asked.time, i, t, rates[1])
