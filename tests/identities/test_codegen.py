@@ -15,7 +15,7 @@ import didim
 from didim.dynamics.codegen import machine_code as straight
 from didim.dynamics.codegen.machine_code import machine_code
 from didim.dynamics.kernels.tree import Tree
-from didim.simulation.prepare import Asked, prepared
+from didim.simulation.prepare import SimulationRequest, prepared
 from support.random_urdf import random_urdf
 
 
@@ -87,7 +87,7 @@ def test_values_that_are_no_number_fail_at_the_first_joint():
 def test_a_simulation_is_the_same_without_it(friction):
     case = didim.load_case(Path(__file__).parents[2] / "cases" / "tx40.toml")
     t = np.arange(0.0, 0.5, 1e-3)
-    asked = Asked(
+    request = SimulationRequest(
         case.model,
         case.model.nominal,
         case.controller,
@@ -102,9 +102,9 @@ def test_a_simulation_is_the_same_without_it(friction):
     )
     torques = []
     for own in (True, False):
-        run = prepared(asked)
-        assert run.plant.straight != 0
-        run.plant = run.plant if own else run.plant._replace(straight=0)
+        run = prepared(request)
+        assert run.plant.code_address != 0
+        run.plant = run.plant if own else run.plant._replace(code_address=0)
         torques.append(run.fixed(None).tau)
     assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()
 

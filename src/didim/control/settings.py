@@ -43,5 +43,5 @@ def refuse_unless(
         or not (infinite or np.all(np.abs(array) < LARGEST))
         or not np.all(holds(array))
     ):
-        hint = "; a gain of the wrong sign is no feedback" if condition != "finite" else ""
+        hint = "; a gain of the wrong sign gives positive feedback" if condition != "finite" else ""
         raise InputError(f"{name} must be {condition}, found {shortened(value)}{hint}.")

@@ -23,7 +23,7 @@ from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.signals.states import States
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import Asked, prepared
+from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.sensitivities import differentiable, run_with
 from didim.validation import LARGEST
 
@@ -36,7 +36,7 @@ LONGEST_SHARE = 0.3
 SHRINK = 0.8
 """A cut may become shorter if it is by this factor."""
 
-MOST_SUBSTEPS = 60
+MAX_SUBSTEPS = 60
 """Steps per sample beyond which an iterate counts as failed: its inertia is next to nothing."""
 
 
@@ -160,22 +160,22 @@ class ClosedLoop:
         """
 
         def run(k: int) -> Motion | str:
-            motion = prepared(self._asked(model, parameters, loop, k, delay)).fixed(None)
+            motion = prepared(self._request(model, parameters, loop, k, delay)).fixed(None)
             return motion if motion.completed else motion.message
 
         found = self._each(run)
         return found if isinstance(found, str) else self.compared(tuple(found))
 
-    def _asked(
+    def _request(
         self, model: TorqueModel, parameters: Array, loop: Controller | None, k: int, delay: float
-    ) -> Asked:
+    ) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""
         record, course = self.records[k], self.courses[k]
         if delay != 0.0:
             course = course.delayed(delay)
         reference, torque = (course, None) if loop is not None else (None, course)
         start = self.start if loop is not None else self.starts[k]
-        return Asked(
+        return SimulationRequest(
             model,
             parameters,
             loop,
@@ -186,7 +186,7 @@ class ClosedLoop:
             0.05,
             start,
             None,
-            MOST_SUBSTEPS,
+            MAX_SUBSTEPS,
         )
 
     def _each(self, run: Callable[[int], T | str]) -> list[T] | str:
@@ -264,7 +264,7 @@ class ClosedLoop:
         """
 
         def run(k: int) -> tuple[Motion, LinearSystem] | str:
-            asked = self._asked(model, parameters, loop, k, delay or 0.0)
+            asked = self._request(model, parameters, loop, k, delay or 0.0)
             run, directions = differentiable(asked, gains, delay is not None)
             streams = {name: self.selection.decimator.stream() for name in self.outputs}
             start, stop = self.windows[k]

@@ -1,5 +1,5 @@
-"""From what the user gives to a run that is ready: reference and torque, initial state, friction,
-clock and step.
+"""From the arguments of a simulation to a run that is ready: reference or torque, initial state,
+friction, clock and step.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ FRICTIONS = {"exact": EXACT, "smooth": SMOOTH}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What is to be simulated; see `didim.simulate`."""
+class SimulationRequest:
+    """The arguments of one simulation; see `didim.simulate`."""
 
     model: TorqueModel
     parameters: ArrayLike
@@ -55,28 +55,30 @@ class Asked:
     most_substeps: int
 
 
-def prepared(asked: Asked) -> Run:
+def prepared(request: SimulationRequest) -> Run:
     """The run, before its first step."""
-    model, loop = asked.model, asked.loop
+    model, loop = request.model, request.loop
     if not isinstance(model, TorqueModel):
         raise InputError(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
-    given, n = instants(asked.t, "t", least=1).copy(), model.robot.n
-    longest = LONGEST_STEP if asked.step is None else real(asked.step, "step", above=TIME_TOLERANCE)
+    given, n = instants(request.t, "t", least=1).copy(), model.robot.n
+    longest = (
+        LONGEST_STEP if request.step is None else real(request.step, "step", above=TIME_TOLERANCE)
+    )
     origin, time = float(given[0]), given - given[0]
-    trajectory = _trajectory(model, loop, time, origin, asked.q_ref, asked.tau)
-    kind = _friction(asked.friction, asked.width)
-    values = model.values(asked.parameters)
+    trajectory = _trajectory(model, loop, time, origin, request.q_ref, request.tau)
+    kind = _friction(request.friction, request.width)
+    values = model.values(request.parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = (
-        np.maximum(largest_inertias(model, asked.parameters), 1e-12)
+        np.maximum(largest_inertias(model, request.parameters), 1e-12)
         if needs_inertia
         else np.ones(n)
     )
     law = law_of(loop, model, inertia)._replace(origin=origin)
-    started = _start(model, loop, law, trajectory, asked.initial)
-    period = clock_of(loop, time, None if asked.step is None else longest)
+    started = _start(model, loop, law, trajectory, request.initial)
+    period = clock_of(loop, time, None if request.step is None else longest)
     probe = (
         trajectory.sample(np.linspace(0.0, time[-1], 17))[0]
         if loop is not None
@@ -84,18 +86,18 @@ def prepared(asked: Asked) -> Run:
     )
     own = _own_inertia(loop, law, probe)
     fastest = fastest_rate(
-        model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own
+        model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own
     )
-    straight = machine_code(model.tree)
+    code = machine_code(model.tree)
     plant = make_plant(
         model,
         values,
-        straight,
+        code,
         loop,
         law,
         trajectory.piecewise_cubic(0.0, period, period),
         kind,
-        asked.width,
+        request.width,
     )
     out = new_output(
         on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
@@ -103,9 +105,9 @@ def prepared(asked: Asked) -> Run:
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
-    substeps = substeps_for(period, fastest, longest, asked.most_substeps)
+    substeps = substeps_for(period, fastest, longest, request.most_substeps)
     return Run(
-        plant, straight, trajectory, given, out, y, period, substeps, size, model.robot.joint_names
+        plant, code, trajectory, given, out, y, period, substeps, size, model.robot.joint_names
     )
 
 
@@ -126,7 +128,7 @@ def _trajectory(
     if loop is None:
         if q_ref is not None:
             raise InputError(
-                "In open loop (loop=None) nothing follows a reference: give tau instead of q_ref."
+                "In open loop (loop=None) there is no reference: give tau instead of q_ref."
             )
         return trajectory_of(tau, t, model.robot.n, "cubic", "tau")
     if not isinstance(loop, Controller):
@@ -238,8 +240,8 @@ def loop_lag(
         np.maximum(np.diag(model.values(parameters).viscous), 0.0),
     )
     C = law.kv + law.kiv / s
-    asked = g * (C * (law.kp + law.ff * s) + law.ki / s)
-    closed = asked / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
+    forward = g * (C * (law.kp + law.ff * s) + law.ki / s)
+    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
     return np.where(law.kp > 0, -np.angle(closed) / s.imag, 0.0)
 
 

@@ -20,7 +20,7 @@ def call_user_law(
     del typing
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        where, now, count, *arrays = arguments
+        where, time, count, *arrays = arguments
         real, whole = ir.DoubleType(), ir.IntType(64)
         pointer = real.as_pointer()
         opened: Any = make_array
@@ -43,7 +43,7 @@ def call_user_law(
             data[3],
         ]
         kind = ir.FunctionType(ir.VoidType(), [real, whole, *[pointer] * 7])
-        builder.call(builder.inttoptr(where, kind.as_pointer()), [now, count, *handed])
+        builder.call(builder.inttoptr(where, kind.as_pointer()), [time, count, *handed])
         return context.get_dummy_value()
 
     return types.void(address, t, n, reference, seen, memory, v), generate

@@ -12,7 +12,7 @@ import numpy as np
 from numba import float64, int64, void
 
 from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
-from didim.dynamics.kernels.straight import call_straight as _call
+from didim.dynamics.kernels.machine_code import call_machine_code as _call
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
@@ -36,7 +36,7 @@ from didim.dynamics.kernels.vectors import (
 )
 from didim.jit.compiled import entry, kernel, shared
 
-call_straight: Any = _call
+call_machine_code: Any = _call
 
 SMALLEST_PIVOT = 1e-14
 """Of M, over its diagonal: below this M is not positive definite."""
@@ -156,16 +156,16 @@ def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Wor
 
 
 @kernel
-def factored(tree: Tree, values: Values, straight: int, q: Any, dq: Any, work: Work) -> int:
+def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, work: Work) -> int:
     """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of
     `factor`.
 
-    `straight` is the address of the robot's own code, or 0.
+    `code_address` is the address of the robot's own code, or 0.
     """
-    if straight != 0:
+    if code_address != 0:
         turn(q, work)
-        failed = call_straight(
-            straight, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias
+        failed = call_machine_code(
+            code_address, q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias
         )
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)

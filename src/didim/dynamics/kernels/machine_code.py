@@ -13,7 +13,7 @@ from numba.np.arrayobj import make_array
 
 
 @intrinsic
-def call_straight(
+def call_machine_code(
     typing: Any,
     address: Any,
     q: Any,
