@@ -32,7 +32,7 @@ class DynamicModel(TorqueModel):
     """The dynamic model of a robot, linear in its standard parameters (2), (3)."""
 
     robot: Robot
-    """What the machine is; see `didim.load_robot`."""
+    """The robot description; see `didim.load_robot`."""
     effects: Iterable[str] | None = None
     """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb;
     None: all that the robot declares. An effect goes to the joints that declare it, or to all
@@ -123,7 +123,7 @@ class BaseModel(TorqueModel):
 
     @property
     def robot(self) -> Robot:
-        """What the machine is."""
+        """The robot description."""
         return self.full.robot
 
     @property
@@ -152,8 +152,8 @@ class BaseModel(TorqueModel):
 
     @cached_property
     def defect(self) -> float:
-        """What the base parameters leave of the torque, relative: rounding error, or that of angles
-        printed with few digits.
+        """Relative torque error of the base parameters: rounding error, or that of angles printed
+        with few digits.
         """
         return self.regrouping.defect(random_regressor(self.tree, self.layout))
 

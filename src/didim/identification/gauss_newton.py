@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.barrier import MU, Problem
+from didim.dynamics.barrier import BARRIER_WEIGHT, Problem
 from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.identification.closed_loop import ClosedLoop, Simulated
@@ -252,6 +252,6 @@ class Exact:
         pull = z / self.unknowns.spread
         return (
             0.5 * float(counts @ share)
-            + MU * self.consistent.value(theta)
+            + BARRIER_WEIGHT * self.consistent.value(theta)
             + 0.5 * float(pull @ pull)
         )
