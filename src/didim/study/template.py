@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.robot.inertia import GYRATION, MASS, about_origin
+from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string
 from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
@@ -206,7 +206,9 @@ def virtual_parameters(model: DynamicModel) -> Array:
     for columns in model.layout.link:
         if np.isnan(phi[columns]).any():
             phi[columns] = about_origin(
-                MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3)
+                GENERIC_MASS,
+                np.array([0.1, 0.05, 0.0]),
+                GENERIC_MASS * GENERIC_GYRATION_RADIUS**2 * np.eye(3),
             )
     stems = [name.rstrip("0123456789") for name in model.parameter_names]
     return np.array(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.layout import Layout
 from didim.robot.effects import LINK
-from didim.robot.inertia import carrier
+from didim.robot.inertia import transfer_matrix
 from didim.robot.robot import BASE, Robot
 
 Array = NDArray[np.float64]
@@ -153,7 +153,7 @@ def _hand_on_general(table: _Table, j: int) -> None:
     Revolute: YY with XX (lambda_XX + lambda_YY), MZ and M. Prismatic: the whole inertia tensor.
     """
     joint, link = table.robot.joints[j], table.layout.link[j]
-    lam = carrier(joint.rotation, joint.translation)
+    lam = transfer_matrix(joint.rotation, joint.translation)
     if joint.kind == "revolute":
         table.hand(link[_YY], link[_XX], -1.0)
         table.hand_to_parent(j, _YY, lam[:, _XX] + lam[:, _YY])
@@ -169,7 +169,7 @@ def _hand_on_sliding(table: _Table, j: int, path: _Path) -> None:
     joint, link = table.robot.joints[j], table.layout.link[j]
     a = path.axis_r1
     if np.hypot(a[0], a[1]) < _ZERO_TOLERANCE:
-        lam = carrier(joint.rotation, joint.translation)
+        lam = transfer_matrix(joint.rotation, joint.translation)
         table.hand_to_parent(j, _MX, lam[:, _MX])
         table.hand_to_parent(j, _MY, lam[:, _MY])
         table.drop(j, _MZ)
