@@ -239,12 +239,12 @@ def test_a_gap_is_no_jitter():
     assert levels(with_a_gap())["sampling"] == "pass"
 
 
-def test_wrong_positions_are_mended_before_the_torque_is_judged():
+def test_wrong_positions_are_fixed_before_the_torque_is_judged():
     """A turned position also looks like a turned torque; two remedies for one fault would make a
     second.
     """
     found = diagnose(model(), [changed(q=-np.asarray(clean().q))], loop())
-    assert "mend the positions first" in {each.check: each for each in found}["torque sign"].remedy
+    assert "fix the positions first" in {each.check: each for each in found}["torque sign"].remedy
 
 
 def test_friction_belongs_to_the_lag_of_a_loop():

@@ -1,4 +1,4 @@
-"""`Subject`: one record, with what the checks need of it computed once."""
+"""`CheckData`: one record, with what the checks need of it computed once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from didim.signals.states import States, measured_states, reference_states
 
 Array = NDArray[np.float64]
 
-POWER = 0.99
-"""Share of the velocity's power that lies below `Subject.band`."""
+BAND_POWER_FRACTION = 0.99
+"""Fraction of the velocity's power that lies below `CheckData.band`."""
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class CheckData:
     """A record, the robot and the loop that it belongs to."""
 
     model: DynamicModel
@@ -92,11 +92,11 @@ class Subject:
         power = np.sum(
             np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1
         )
-        share = np.cumsum(power) / power.sum()
-        return float(np.searchsorted(share, POWER) * self.rate / dq.shape[0])
+        fraction = np.cumsum(power) / power.sum()
+        return float(np.searchsorted(fraction, BAND_POWER_FRACTION) * self.rate / dq.shape[0])
 
     def label(self, j: int | np.integer[Any]) -> str:
-        """How to call joint j."""
+        """Name of joint j for messages."""
         return joint_label(self.model, int(j))
 
     def listed(self, chosen: Iterable[int | np.integer[Any]]) -> str:
