@@ -1,4 +1,4 @@
-"""The main job on the embedded default: a virtual SCARA, IDIM and DIDIM side by side."""
+"""The demonstration: IDIM and DIDIM side by side on a virtual SCARA."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Demo:
     didim: Estimate
 
     def text(self) -> str:
-        """What was done, the table, the residuals, and what to make of them."""
+        """What was done, the table, the residuals, and their interpretation."""
         t = np.asarray(self.runs.usual.t)
         head = f"{'':<6} {'':>9}   {'IDIM: torque and position':^32}   {'DIDIM: torque only':^32}"
         columns = f"{'':<6} {'true':>9}   " + "   ".join(
@@ -32,8 +32,8 @@ class Demo:
         joints = "; ".join(
             f"{each.method} {100 * each.residual:.2f} % ("
             + ", ".join(
-                f"joint {j + 1}: {100 * share:.2f} %"
-                for j, share in enumerate(each.residual_by_joint)
+                f"joint {j + 1}: {100 * fraction:.2f} %"
+                for j, fraction in enumerate(each.residual_by_joint)
             )
             + ")"
             for each in (self.idim, self.didim)
@@ -55,8 +55,8 @@ class Demo:
                 f"{self.didim.iterations} iterations from "
                 "chi0 = (1, 0, 0, 1, 0, ...).",
                 "Viscous friction of joint 1 is a few thousandths of its torque: neither method "
-                "tells it well.",
-                "Of another motion, which the fit did not see, DIDIM's model leaves "
+                "identifies it well.",
+                "On another motion, which the fit did not use, the residual of DIDIM's model is "
                 f"{100 * self.didim.validation[0].residual:.2f} % of the torque.",
             ]
         )

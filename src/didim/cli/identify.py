@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from didim.cli.answers import IdentifyAnswer, JudgementAnswer, UseAnswer, ValidationAnswer, printed
-from didim.cli.init import INSTEAD
+from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
 from didim.errors import InputError
 from didim.output import free
@@ -77,9 +77,9 @@ def _free(
         return None
     if path.suffix.lower() not in endings:
         raise InputError(f"{path}: must end in {' or '.join(endings)}.")
-    free(path, force, INSTEAD)
+    free(path, force, OVERWRITE_HINT)
     if key == "result":
-        free(path.with_suffix(".npz"), force, INSTEAD)
+        free(path.with_suffix(".npz"), force, OVERWRITE_HINT)
     return path
 
 

@@ -15,7 +15,7 @@ from didim.robot import load_robot, shipped_robots
 from didim.signals.tables import read_table
 from didim.study.template import data_template, virtual_template
 
-INSTEAD = "give another name, or --force"
+OVERWRITE_HINT = "give another name, or --force"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,17 +23,17 @@ def run(options: argparse.Namespace) -> int:
     study = Path(options.study)
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
-    free(study, options.force, INSTEAD)
+    free(study, options.force, OVERWRITE_HINT)
     model = DynamicModel(load_robot(options.robot))
     robot = options.robot if options.robot in shipped_robots() else _seen_from(study, options.robot)
     if options.data is None:
-        free(study.with_name(f"{study.stem}-record.csv"), options.force, INSTEAD)
+        free(study.with_name(f"{study.stem}-record.csv"), options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
             template = virtual_template(study, robot, model)
     else:
         table = read_table(options.data)
         template = data_template(study, robot, model, _seen_from(study, options.data), table)
-    write(template.files, options.force, INSTEAD)
+    write(template.files, options.force, OVERWRITE_HINT)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
     for signal, columns in template.guessed.items():
         print(f"  {signal}: {columns if isinstance(columns, str) else ', '.join(columns)}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError, shortened
-from didim.validation import LARGEST
+from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def refuse_unless(
         ) from None
     if (
         isinstance(value, str | bytes | bool)
-        or not (infinite or np.all(np.abs(array) < LARGEST))
+        or not (infinite or np.all(np.abs(array) < LARGEST_NUMBER))
         or not np.all(holds(array))
     ):
         hint = "; a gain of the wrong sign gives positive feedback" if condition != "finite" else ""

@@ -25,7 +25,7 @@ from didim.signals.states import States
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.sensitivities import differentiable, run_with
-from didim.validation import LARGEST
+from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -285,7 +285,7 @@ class ClosedLoop:
                 for name in self.outputs
             ]
             J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-            if not np.all(np.abs(J) < LARGEST):
+            if not np.all(np.abs(J) < LARGEST_NUMBER):
                 return "The sensitivities run away; is the loop stable?"
             rho = self._reduced(k, motion)[0]
             used = np.tile(self.selection.moving(motion.dq, self.windows[k]), len(self.outputs))
