@@ -21,7 +21,7 @@ from didim.study import Study, load_study
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the summary, write what was asked for; status 1 if it did not converge."""
+    """Print the summary, write the requested files; status 1 if it did not converge."""
     study = load_study(options.study, options.set)
     result = _free(options.out, study, "result", (".json",), options.force)
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if page is not None:
         try:
             files.append(str(write_report(estimate, page, overwrite=options.force)))
-        except InputError as problem:  # the disk is full, the folder gone: the result stands
+        except InputError as problem:  # the disk is full or the folder missing: the result is kept
             refused = f"{refused} {page} was not written. {problem}".strip()
     if options.json:
         print(printed(answer(estimate, files)))
@@ -51,7 +51,7 @@ def _write(
     estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
 ) -> tuple[list[str], str]:
     """Write the result and the robot; the files, and why there is no robot where none could be
-    made: that undoes nothing.
+    written: the result is kept.
     """
     files: list[str] = []
     if result is not None:

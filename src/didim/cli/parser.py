@@ -148,7 +148,7 @@ def _add_init(commands: _Commands) -> None:
 def _add_check(commands: _Commands) -> None:
     check = commands.add(
         "check",
-        "look at the records and the loop before any number is believed",
+        "find data problems to fix before identifying",
         """didim check study.toml
         didim check study.toml --set experiment.between=[0,10]""",
         "Each finding is pass, warn or fail, with a remedy. Exit status 1 if one fails.",

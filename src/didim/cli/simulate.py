@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
         print(printed(SimulateAnswer(robot=study.model.robot.name, motions=motions)))
     else:
         for each in motions:
-            told = "" if each.completed else f"; NOT COMPLETED: {each.message}"
+            failure = "" if each.completed else f"; NOT COMPLETED: {each.message}"
             print(
                 f"{each.experiment}: {each.samples} samples of t, q_ref, q, dq, ddq, tau in "
-                f"{each.file}{told}"
+                f"{each.file}{failure}"
             )
     return 0 if all(each.completed for each in motions) else 1

@@ -15,8 +15,8 @@ one above that.
 
 
 def resolved(text: str, folder: Path, key: str) -> Path:
-    """The path that a study means by a text; `folder` is that of the study, `key` is named if it
-    cannot be told.
+    """The path that a study means by a text; `folder` is that of the study, `key` is named in
+    errors.
     """
     mark = "${" + VARIABLE + "}"
     if mark in text:

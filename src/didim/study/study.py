@@ -30,17 +30,17 @@ from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
 
-SIMULATED = "the simulation knows what sticks"
+SIMULATED = "the simulation includes sticking"
 
 ASSUMED = (
-    "The control loop was assumed, not known: what is found holds as far as it resembles the true "
+    "The control loop was assumed, not known: the result is valid as far as it resembles the true "
     "one."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a study file describes. Its parts are read when they are first asked for."""
+    """What a study file describes. Its parts are read when they are first used."""
 
     settings: StudyFile
     folder: Path
@@ -95,7 +95,7 @@ class Study:
 
     @property
     def validation(self) -> list[Experiment]:
-        """Those that the model is tried on."""
+        """Those that the model is validated on."""
         return self._used_to("validate")
 
     def _used_to(self, use: str) -> list[Experiment]:
@@ -133,7 +133,7 @@ class Study:
         return replace(estimate, notes=notes, provenance={**estimate.provenance, **origin})
 
     def check(self) -> tuple[Finding, ...]:
-        """Look at records, loop and settings before any number is believed."""
+        """Data problems to fix before identifying: checks of records, loop and settings."""
         records = [*self.records]
         filtering = IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
@@ -151,7 +151,7 @@ class Study:
                     "method",
                     "fail",
                     str(problem),
-                    "didim identify would stop there; mend it first.",
+                    "didim identify would stop there; fix it first.",
                 ),
             )
         settings["cutoff"] = filtering.cutoff
@@ -194,7 +194,7 @@ def _at_rest(method: Any) -> str:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Put the study's name before an error that does not tell it."""
+    """Put the study's name before an error that does not give it."""
     try:
         yield
     except InputError as problem:

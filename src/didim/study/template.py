@@ -26,16 +26,16 @@ from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
 
-BANDWIDTH = 50.0
+VIRTUAL_BANDWIDTH = 50.0
 """rad/s, of the virtual loop."""
 
-RATE, PERIOD, NOISE = 200.0, 10.0, 0.02
+VIRTUAL_RATE, VIRTUAL_PERIOD, VIRTUAL_NOISE = 200.0, 10.0, 0.02
 """Hz, s, and torque noise over the rms torque of the virtual record."""
 
-MOST = 600
+MAX_LIST_LENGTH = 600
 """Letters of a list of columns."""
 
-GENERIC = {
+GENERIC_VALUES = {
     "Ia": 0.2,
     "Fv": 1.0,
     "Fc": 1.0,
@@ -80,7 +80,7 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
 def data_template(
     study: Path, robot: str, model: DynamicModel, data: str, table: Table
 ) -> Template:
-    """A study of a log with the columns `table`, as far as its names tell what they are."""
+    """A study of a log with the columns `table`, as far as its names say what they are."""
     columns = guessed_columns(table, model.robot.joint_names)
     units = guessed_units(columns)
     used = {
@@ -93,15 +93,17 @@ def data_template(
     missing += [] if "q" in columns or "q_ref" in columns else ["q"]
     widths = {name: "" if table[name].ndim == 1 else f" ({table[name].shape[1]})" for name in table}
     there = ", ".join(f"{toml_string(name)}{width}" for name, width in widths.items())
+    if len(there) >= MAX_LIST_LENGTH:
+        there = f"{there[:MAX_LIST_LENGTH]} ..."
     simulates = "q" not in columns and "q_ref" in columns
     lines = [
         f"file = {toml_string(data)}",
-        f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
+        f"# Its columns: {there}",
         '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", '
         '"pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
         *([f"units = {_inline(units)}"] if units else []),
-        *(f"# To be added to columns: {key}, which no name tells." for key in missing),
+        *(f"# To be added to columns: {key}, which no column name indicates." for key in missing),
     ]
     loop = _controller(used=simulates, assumed=True)
     text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
@@ -117,14 +119,14 @@ def _controller(used: bool, assumed: bool) -> list[str]:
     """The table of the loop, in use or as a comment."""
     mark = "" if used else "# "
     lines = [
-        "# The loop that the robot was in, as well as it is known; didim needs it.",
+        "# The loop that the robot was in, as far as it is known; didim needs it.",
         f"{mark}[controller]",
         '# "pd", "pid", "cascade" or "computed_torque".',
         f'{mark}law = "pd"',
         "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of "
         "Kp e + Kd de.",
-        f"{mark}natural_frequency = {BANDWIDTH}",
-        "# ff, the share of the reference velocity: 0 (default), or 1 if the loop compares "
+        f"{mark}natural_frequency = {VIRTUAL_BANDWIDTH}",
+        "# ff, the fraction of the reference velocity: 0 (default), or 1 if the loop compares "
         "velocities; Kp and Kd have 1.",
         "# velocity_reference = 1.0",
         "# Hz, of a sampled controller; see also velocity, delay, saturation, encoder, drive_gain.",
@@ -176,15 +178,15 @@ def _effects(model: DynamicModel) -> str:
 
 def _virtual_record(model: DynamicModel) -> bytes:
     """A CSV of the robot on a random trajectory within its limits."""
-    trajectory = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
-    loop = PD(natural_frequency=BANDWIDTH)
+    trajectory = Fourier.random(model.robot, seed=1, period=VIRTUAL_PERIOD, periods=2, harmonics=6)
+    loop = PD(natural_frequency=VIRTUAL_BANDWIDTH)
     record, _ = virtual_experiment(
         model,
         virtual_parameters(model),
         loop,
         trajectory,
-        rate=RATE,
-        noise=NOISE,
+        rate=VIRTUAL_RATE,
+        noise=VIRTUAL_NOISE,
         encoder=1e-5,
         seed=1,
         name="virtual",
@@ -213,7 +215,7 @@ def virtual_parameters(model: DynamicModel) -> Array:
     stems = [name.rstrip("0123456789") for name in model.parameter_names]
     return np.array(
         [
-            GENERIC.get(stem, 0.1) if np.isnan(value) else value
+            GENERIC_VALUES.get(stem, 0.1) if np.isnan(value) else value
             for stem, value in zip(stems, phi, strict=True)
         ]
     )
