@@ -242,7 +242,7 @@ def test_decimated_as_they_are_produced(decimate):
     selection = RowSelection(10, decimate, ends=True)
     closed = ClosedLoop([record], selection, 0.5, None, "cubic", ("tau", "q"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("didim.simulation.run.BLOCK", 3000)
+        patch.setattr("didim.simulation.run.BLOCK_NUMBERS", 3000)
         record = replace(record, q=np.zeros((t.size, 2)))
         closed.records = [record]
         simulated, system = closed.differentiate(base, beta, law, gains=True)
