@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from didim.paper.experiments import PaperExperiments
 from didim.results.estimate import Estimate
 
@@ -20,7 +18,7 @@ class Demo:
 
     def text(self) -> str:
         """What was done, the table, the residuals, and their interpretation."""
-        t = np.asarray(self.runs.usual.t)
+        t = self.runs.usual.t
         head = f"{'':<6} {'':>9}   {'IDIM: torque and position':^32}   {'DIDIM: torque only':^32}"
         columns = f"{'':<6} {'true':>9}   " + "   ".join(
             [f"{'value':>10} {'2 sigma':>10} {'% sigma':>10}"] * 2

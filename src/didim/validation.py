@@ -144,6 +144,12 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
     return np.array(array, dtype=np.float64)
 
 
+def set_fields(instance: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, whose constructor takes more types than its fields have."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+
+
 def _numeric(value: ArrayLike, name: str) -> Array:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(f"{name} has masked values; fill or drop them.")

@@ -25,7 +25,7 @@ MAX_GAP_FRACTION = 0.1
 
 def sampling(data: CheckData) -> Iterator[Finding]:
     """Regular, or jittering."""
-    t = np.asarray(data.record.t)
+    t = data.record.t
     step, period = np.diff(t), period_of(t)
     length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
     spread = float(np.std(step[step < GAP_PERIODS * period])) / period
@@ -48,7 +48,7 @@ def sampling(data: CheckData) -> Iterator[Finding]:
 
 def gaps(data: CheckData) -> Iterator[Finding]:
     """Stretches without samples."""
-    t = np.asarray(data.record.t)
+    t = data.record.t
     step, period = np.diff(t), period_of(t)
     wide = np.flatnonzero(step > GAP_PERIODS * period)
     if not wide.size:
@@ -67,7 +67,7 @@ def gaps(data: CheckData) -> Iterator[Finding]:
 
 def repeats(data: CheckData) -> Iterator[Finding]:
     """Samples that repeat the one before: a log that is faster than what it logs."""
-    still = np.all(np.diff(np.asarray(data.record.tau), axis=0) == 0, axis=1)
+    still = np.all(np.diff(data.record.tau, axis=0) == 0, axis=1)
     fraction = float(still.mean())
     if MAX_REPEATED_FRACTION < fraction < 1.0:
         yield Finding(

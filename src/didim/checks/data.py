@@ -42,7 +42,7 @@ class CheckData:
     @property
     def rate(self) -> float:
         """Hz."""
-        return 1.0 / period_of(np.asarray(self.even.t))
+        return 1.0 / period_of(self.even.t)
 
     @cached_property
     def _cutoff(self) -> float | None:
@@ -50,7 +50,7 @@ class CheckData:
         least = None if self.cutoff is None else min(self.cutoff, 0.4 * self.rate)
         return (
             least
-            if least is not None and np.size(self.even.t) > max(50, 2 * self.rate / least)
+            if least is not None and self.even.t.size > max(50, 2 * self.rate / least)
             else None
         )
 
@@ -70,7 +70,7 @@ class CheckData:
     def inner(self) -> slice:
         """Samples that filtering does not spoil."""
         edge = 2 * max(1, reach(self.rate, self._cutoff)) if self.is_measured else 0
-        count = np.size(self.even.t)
+        count = self.even.t.size
         return slice(edge, count - edge) if count > 4 * edge else slice(0, count)
 
     @cached_property

@@ -39,10 +39,10 @@ def fitted(
         states = reference_states(data.even) if use_reference else data.states
         if states is None:
             return None
-        chosen = np.arange(np.size(data.even.t))[data.inner if not use_reference else slice(None)]
+        chosen = np.arange(data.even.t.size)[data.inner if not use_reference else slice(None)]
         chosen = chosen[:: -(-chosen.size // MAX_SAMPLES)]
         some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
-        tau = np.asarray(data.even.tau)[chosen]
+        tau = data.even.tau[chosen]
         systems.append(observe(data.model.base, some, tau, RowSelection(1), (0, chosen.size), k))
         motions.append(some.q)
     return stack(systems), motions
@@ -110,10 +110,10 @@ def rough_parameters(records: Sequence[CheckData]) -> np.ndarray | None:
     """
     base = records[0].model.base
     if np.isfinite(base.nominal).all():
-        return np.asarray(base.nominal)
+        return base.nominal
     if (
         not all(data.is_measured for data in records)
         or (found := fitted(records, measured=True)) is None
     ):
         return None
-    return np.asarray(estimate(found[0], "ols").values)
+    return estimate(found[0], "ols").values

@@ -49,9 +49,7 @@ def movement(data: CheckData) -> Iterator[Finding]:
         return
     q, kinds = data.states.q, [joint.kind for joint in data.model.robot.joints]
     still = (
-        still_joints(np.asarray(data.record.q))
-        if data.is_measured
-        else np.ptp(q, axis=0) < MIN_TRAVEL
+        still_joints(data.record.q) if data.record.q is not None else np.ptp(q, axis=0) < MIN_TRAVEL
     )
     small = ~still & (np.ptp(q, axis=0) < [SMALL_RANGE[kind] for kind in kinds])
     if still.any():
@@ -108,7 +106,7 @@ def rest(data: CheckData, handled: str) -> Iterator[Finding]:
 
 def saturation(data: CheckData) -> Iterator[Finding]:
     """Torques that stay at their extreme value, or reach a limit."""
-    tau = np.asarray(data.record.tau)
+    tau = data.record.tau
     saturated = []
     worst = 0.0
     for j, column in enumerate(tau.T):
@@ -152,7 +150,7 @@ def jumps(data: CheckData) -> Iterator[Finding]:
     """Positions that jump: an encoder that wraps around, samples that are lost or wrong."""
     if data.record.q is None:
         return
-    t, q = np.asarray(data.record.t), np.asarray(data.record.q)
+    t, q = data.record.t, data.record.q
     rate = np.abs(np.diff(q, axis=0)) / np.maximum(np.diff(t), 1.0 / data.rate)[:, None]
     usual = np.quantile(rate, 0.99, axis=0)
     worst = rate.max(axis=0)
@@ -187,7 +185,7 @@ def position_units(data: CheckData) -> Iterator[Finding]:
     for name, value in known.items():
         if value is None:
             continue
-        reached = np.abs(np.asarray(value)).max(axis=0)
+        reached = np.abs(value).max(axis=0)
         far = [
             j
             for j, joint in enumerate(robot.joints)
@@ -214,8 +212,9 @@ def position_units(data: CheckData) -> Iterator[Finding]:
                 f'{{ {name} = "{"mm" if robot.joints[j].kind == "prismatic" else "deg"}" }}; '
                 "motor side? gear; other zero? position_offset.",
             )
-    if known["q"] is not None and known["q_ref"] is not None:
-        found = [*_against_reference(data, np.asarray(known["q"]), np.asarray(known["q_ref"]))]
+    q, q_ref = known.values()
+    if q is not None and q_ref is not None:
+        found = [*_against_reference(data, q, q_ref)]
         yield from (each for each in found if not (bad and each.level == "pass"))
     elif not bad:
         yield Finding("units", "pass", "the positions are plausible in radians and metres")

@@ -31,12 +31,11 @@ def _thinned(data: CheckData) -> tuple[States, Array] | None:
     """Motion and torque at some thousand samples; nothing where there is no motion."""
     if data.states is None:
         return None
-    count = np.size(data.even.t)
+    count = data.even.t.size
     chosen = np.arange(count)[data.inner][:: -(-count // MAX_SAMPLES)]
     states = data.states
-    return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(
-        data.even.tau
-    )[chosen]
+    some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
+    return some, data.even.tau[chosen]
 
 
 def torque_sign(data: CheckData) -> Iterator[Finding]:
@@ -86,7 +85,7 @@ def torque_size(data: CheckData) -> Iterator[Finding]:
     """A torque far from that of the description or from the limits: amperes, or the motors'
     side.
     """
-    tau = np.asarray(data.record.tau)
+    tau = data.record.tau
     largest, limits = np.abs(tau).max(axis=0), data.model.robot.torque_limits
     silent = np.flatnonzero(largest < SILENT)
     if silent.size:

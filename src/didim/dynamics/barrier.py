@@ -106,4 +106,4 @@ def _newton(hessian: Array, gradient: Array) -> Array:
         factor = linalg.cho_factor(scaled, check_finite=False)
     except linalg.LinAlgError:
         factor = linalg.cho_factor(scaled + 1e-10 * np.eye(scale.size), check_finite=False)
-    return np.asarray(-scale * linalg.cho_solve(factor, scale * gradient, check_finite=False))
+    return -scale * linalg.cho_solve(factor, scale * gradient, check_finite=False)

@@ -81,7 +81,7 @@ class Consistent:
 
     def bodies(self, theta: Array) -> Array:
         """(n, 4, 4) pseudo-inertias P_i."""
-        return np.asarray(np.tensordot(theta[self.model.layout.link], BASIS, axes=1), dtype=float)
+        return np.tensordot(theta[self.model.layout.link], BASIS, axes=1)
 
     def contains(self, theta: Array) -> bool:
         """Whether theta lies inside."""

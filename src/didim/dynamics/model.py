@@ -176,7 +176,7 @@ class BaseModel(TorqueModel):
 
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""
-        return np.asarray(self.regrouping.lift @ vector(parameters, "beta", self.parameter_names))
+        return self.regrouping.lift @ vector(parameters, "beta", self.parameter_names)
 
     @property
     def layout(self) -> Layout:

@@ -23,7 +23,7 @@ from didim.results.prediction import Recipe
 from didim.results.provenance import provenance
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
+from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
 from didim.validation import real
 
 STATES = ("measured", "reference")
@@ -88,7 +88,7 @@ class IDIM:
             if self.states == "reference":
                 record.reference()
             else:
-                refuse_unmeasured(record)
+                measured_positions(record)
 
     def run(
         self, model: BaseModel, experiments: Sequence[Experiment], progress: object = None

@@ -43,7 +43,7 @@ def torque_curves(
 
     `torque` (N, n) is the prediction, where it was computed before.
     """
-    t, found = np.asarray(experiment.t), estimate.predict(experiment) if torque is None else torque
+    t, found = experiment.t, estimate.predict(experiment) if torque is None else torque
     edge = min(estimate.recipe.edge(t), t.size // 4)
     shown = slice(int(np.searchsorted(t, t[edge] + estimate.recipe.transient)), t.size - edge)
     if t[shown].size < 2:
@@ -52,7 +52,7 @@ def torque_curves(
             f"{estimate.recipe.transient:.3g} s of "
             "them are the transient of the simulated loop."
         )
-    return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])
+    return Torques(t[shown], experiment.tau[shown], found[shown])
 
 
 def normalised_residuals(rows: Sequence[ComparedRows], joint: int) -> Array:
@@ -60,7 +60,7 @@ def normalised_residuals(rows: Sequence[ComparedRows], joint: int) -> Array:
     _refuse_none(rows)
     residual = np.concatenate([(each.y - each.found)[each.used[:, joint], joint] for each in rows])
     size = float(np.sqrt(np.mean(residual**2))) if residual.size else 0.0
-    return np.asarray(residual / size) if size > 0 else residual
+    return residual / size if size > 0 else residual
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def settled(history: Sequence[Iteration], scale: Array | None = None) -> Array:
     """
     values = np.array([step.parameters for step in iterated(history)])
     size = np.abs(values[-1] if scale is None else scale)
-    return np.asarray(values / np.where(size > 0, size, 1.0))
+    return values / np.where(size > 0, size, 1.0)
 
 
 def iterated(history: Sequence[Iteration]) -> Sequence[Iteration]:

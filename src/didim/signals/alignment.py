@@ -41,7 +41,7 @@ def motion_frequency(experiment: Experiment) -> float:
     """Angular frequency of the reference, rad/s: rms velocity over rms position about the mean,
     over the joints that move.
     """
-    q, dq, _ = experiment.reference("linear").sample(np.asarray(experiment.t))
+    q, dq, _ = experiment.reference("linear").sample(experiment.t)
     spread, speed = q.std(axis=0), np.sqrt(np.mean(dq**2, axis=0))
     moves = spread > 0
     return float(np.sqrt(np.mean((speed[moves] / spread[moves]) ** 2))) if moves.any() else 0.0
@@ -64,12 +64,12 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
             "estimated from; give q."
         )
     trajectory, n = experiment.reference(), experiment.n
-    length = float(np.asarray(experiment.t)[-1] - np.asarray(experiment.t)[0])
+    length = float(experiment.t[-1] - experiment.t[0])
     if real(most, "most", above=0.0) > 0.5 * length:
         most = 0.5 * length
     most, lags = real(most, "most", above=0.0), per_joint(lag, "lag", n)
-    thin = max(1, np.asarray(experiment.t).size // _MAX_SAMPLES)
-    t, q = np.asarray(experiment.t)[::thin], np.asarray(experiment.q)[::thin]
+    thin = max(1, experiment.t.size // _MAX_SAMPLES)
+    t, q = experiment.t[::thin], experiment.q[::thin]
     spread = q.std(axis=0)
     moves = spread > 0
     if not moves.any():

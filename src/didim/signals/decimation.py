@@ -149,7 +149,7 @@ class Decimation:
         if self.factor == 1:
             return np.ones(1)
         lags = self._noise[: 2 * _HALF_LENGTH * self.factor : self.factor]
-        return np.asarray(lags / lags[0])
+        return lags / lags[0]
 
     @property
     def noise_gain(self) -> float:
@@ -167,7 +167,7 @@ class Decimation:
                 np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1])
                 ** 4
             )
-        return np.asarray(np.fft.irfft(power, size))
+        return np.fft.irfft(power, size)
 
 
 class Stream:

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE, PiecewiseCubic
-from didim.validation import instants, samples, width_of
+from didim.validation import instants, samples, set_fields, width_of
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Trajectory(ABC):
         """Piecewise cubic over [start, end] for a loop that runs at `step` s."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Reference(Trajectory):
     """A table of reference positions, with velocities and accelerations where the controller had
     them.
@@ -63,64 +63,73 @@ class Reference(Trajectory):
     computes (zero at its first sample). `ddq_ref` likewise.
     """
 
-    t: ArrayLike
+    t: Array
     """(N,) s, rising; need not be regular."""
-    q_ref: ArrayLike
+    q_ref: Array
     """(N, n) rad or m."""
-    dq_ref: ArrayLike | None = None
-    ddq_ref: ArrayLike | None = None
+    dq_ref: Array | None = None
+    """(N, n) rad/s or m/s."""
+    ddq_ref: Array | None = None
+    """(N, n) rad/s^2 or m/s^2."""
     interpolation: str = "cubic"
     """"held" (each value until the next), "linear" or "cubic"."""
 
-    def __post_init__(self) -> None:
-        if self.interpolation not in INTERPOLATIONS:
+    def __init__(
+        self,
+        t: ArrayLike,
+        q_ref: ArrayLike,
+        dq_ref: ArrayLike | None = None,
+        ddq_ref: ArrayLike | None = None,
+        interpolation: str = "cubic",
+    ) -> None:
+        if interpolation not in INTERPOLATIONS:
             raise InputError(
-                f"Unknown interpolation {self.interpolation!r}; "
-                f"{nearest(str(self.interpolation), INTERPOLATIONS)}"
+                f"Unknown interpolation {interpolation!r}; "
+                f"{nearest(str(interpolation), INTERPOLATIONS)}"
             )
-        time = instants(self.t, "t of the reference")
-        width = width_of(self.q_ref, "q_ref")
-        object.__setattr__(self, "t", time.copy())
-        for name in ("q_ref", "dq_ref", "ddq_ref"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, samples(value, name, width, time.size).copy())
+        time = instants(t, "t of the reference")
+        width = width_of(q_ref, "q_ref")
+        signals = {
+            key: None if value is None else samples(value, key, width, time.size).copy()
+            for key, value in (("q_ref", q_ref), ("dq_ref", dq_ref), ("ddq_ref", ddq_ref))
+        }
+        set_fields(self, t=time.copy(), **signals, interpolation=interpolation)
 
     def __repr__(self) -> str:
         start, end = self.span
         return (
-            f"Reference({np.size(self.t)} samples of {self.n} joints, {start:g} to {end:g} s, "
+            f"Reference({self.t.size} samples of {self.n} joints, {start:g} to {end:g} s, "
             f"{self.interpolation})"
         )
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(np.shape(self.q_ref)[1])
+        return int(self.q_ref.shape[1])
 
     @property
     def span(self) -> tuple[float, float]:
         """First and last time, s."""
-        time = np.asarray(self.t)
-        return float(time[0]), float(time[-1])
+        return float(self.t[0]), float(self.t[-1])
 
     @cached_property
     def _table(self) -> PiecewiseCubic:
-        time = np.asarray(self.t, dtype=float)
-        value = _interpolate(time, np.asarray(self.q_ref), self.interpolation)
-        rate = self._derivative(time, value, self.dq_ref)
-        return PiecewiseCubic(_knots(time), value, rate, self._derivative(time, rate, self.ddq_ref))
+        value = _interpolate(self.t, self.q_ref, self.interpolation)
+        rate = self._derivative(value, self.dq_ref)
+        acceleration = self._derivative(rate, self.ddq_ref)
+        return PiecewiseCubic(_knots(self.t), value, rate, acceleration)
 
-    def _derivative(self, time: Array, coefficients: Array, given: ArrayLike | None) -> Array:
+    def _derivative(self, coefficients: Array, given: Array | None) -> Array:
         """The derivative of a signal: as given, by backward difference where it is held, else that
         of its cubics.
         """
         if given is not None:
-            return _interpolate(time, np.asarray(given), self.interpolation)
+            return _interpolate(self.t, given, self.interpolation)
         if self.interpolation == "held":
-            backward = np.diff(coefficients[:, :, 0], axis=0) / np.diff(time)[:, None]
-            return _interpolate(time, np.vstack([0 * backward[:1], backward]), "held")
+            backward = np.diff(coefficients[:, :, 0], axis=0) / np.diff(self.t)[:, None]
+            return _interpolate(self.t, np.vstack([0 * backward[:1], backward]), "held")
         slopes = coefficients[:, :, [1, 2, 3, 3]] * [1.0, 2.0, 3.0, 0.0]
-        slopes[-1, :, 0] = slopes[-2] @ np.diff(time)[-1] ** np.arange(4)
+        slopes[-1, :, 0] = slopes[-2] @ np.diff(self.t)[-1] ** np.arange(4)
         return np.ascontiguousarray(slopes)
 
     def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
@@ -130,7 +139,7 @@ class Reference(Trajectory):
 
     def shifted(self, origin: float) -> Trajectory:
         """The same table on a clock that counts from `origin`, s."""
-        return self if origin == 0.0 else replace(self, t=np.asarray(self.t) - origin)
+        return self if origin == 0.0 else replace(self, t=self.t - origin)
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""

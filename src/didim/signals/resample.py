@@ -45,7 +45,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     on the logged times keeps them, read with `interpolation`. Notes are added for gaps and for
     torques that repeat themselves.
     """
-    t, tau = np.asarray(experiment.t), np.asarray(experiment.tau)
+    t, tau = experiment.t, experiment.tau
     notes = [*experiment.notes, *_repetitions(tau)]
     if is_regular(t):
         return (

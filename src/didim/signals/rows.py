@@ -101,7 +101,7 @@ class RowSelection:
             if self.rest_velocity is None
             else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
         )
-        used = np.asarray(np.abs(dq[kept]) >= limit)
+        used = np.abs(dq[kept]) >= limit
         if not self.ends and self.decimation > 1 and self.decimate != "fir":
             used[[0, -1]] = False
         return used

@@ -148,7 +148,7 @@ def _trajectory(
         and isinstance(trajectory, Reference)
         and trajectory.interpolation == "held"
     ):
-        return replace(trajectory, t=on_clock(np.asarray(trajectory.t), 0.0, 1.0 / loop.rate))
+        return replace(trajectory, t=on_clock(trajectory.t, 0.0, 1.0 / loop.rate))
     return trajectory
 
 
@@ -180,7 +180,7 @@ def _start(
         and trajectory.interpolation == "held"
         and trajectory.dq_ref is None
     ):
-        time, table = np.asarray(trajectory.t), np.asarray(trajectory.q_ref)
+        time, table = trajectory.t, trajectory.q_ref
         at = min(
             max(int(np.searchsorted(time, TIME_TOLERANCE, side="right")) - 1, 0), time.size - 2
         )

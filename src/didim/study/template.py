@@ -18,6 +18,7 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string
+from didim.signals.states import measured_positions
 from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
@@ -191,13 +192,13 @@ def _virtual_record(model: DynamicModel) -> bytes:
         seed=1,
         name="virtual",
     )
-    t = np.asarray(record.t)
+    t = record.t
     return csv_of(
         t,
         {
             "q_ref": trajectory.sample(t)[0],
-            "q": np.asarray(record.q),
-            "tau": np.asarray(record.tau),
+            "q": measured_positions(record),
+            "tau": record.tau,
         },
     )
 

@@ -71,7 +71,7 @@ def _tiles(data: ReportData) -> list[tuple[str, str, str]]:
     tiles.append((known, "parameters are significant", "sigma below 30 %, zero outside"))
     records = data.experiments
     if records:
-        seconds = sum(float(np.ptp(np.asarray(each.t))) for each in records)
+        seconds = sum(float(np.ptp(each.t)) for each in records)
         many = f"{len(records)} records" if len(records) > 1 else "1 record"
         tiles.append((f"{seconds:.4g} s", "of motion", f"{many}, {estimate.rows} equations"))
     return tiles
