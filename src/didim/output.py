@@ -18,7 +18,7 @@ OVERWRITE_HINT = "give another name, or overwrite=True"
 def free(path: str | PathLike[str], overwrite: bool = False, hint: str = OVERWRITE_HINT) -> Path:
     """The path of a file that may be written: nothing is there yet, or it may be written over."""
     if not isinstance(path, str | PathLike):
-        raise InputError(f"A file is written under a path, found {shortened(path)}.")
+        raise InputError(f"The path of a file must be a text or a path, found {shortened(path)}.")
     if not isinstance(overwrite, bool):
         raise InputError(f"overwrite must be True or False, found {shortened(overwrite)}.")
     file = Path(path)

@@ -17,7 +17,7 @@ _ROBOT = (".urdf", ".toml")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file that the ending of its name asks for; status 1 if the identification had not
+    """Write the file of the kind that its ending names; status 1 if the identification had not
     converged.
     """
     file = Path(options.out)

@@ -1,4 +1,4 @@
-"""`didim identify`: what a study asks for."""
+"""`didim identify`: the identification that a study describes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ def refuse_unless(
     holds: Callable[[Array], Any],
     infinite: bool = False,
 ) -> None:
-    """Refuse a setting that is no number, or one for each joint, or does not meet the condition."""
+    """Refuse a setting that is not a number or one for each joint, or does not meet the
+    condition.
+    """
     if value is None:
         return
     try:

@@ -111,7 +111,7 @@ def autocorrelation(
 
 def _refuse_none(rows: Sequence[ComparedRows]) -> None:
     if not rows:
-        raise InputError("There is no record to look at; give at least one experiment.")
+        raise InputError("There is no record to show; give at least one experiment.")
 
 
 def correlation(estimate: Estimate) -> Array:

@@ -22,7 +22,7 @@ from didim.validation import array_of
 Array = NDArray[np.float64]
 
 BASE = -1
-"""Parent of the joints that stand on the base."""
+"""Parent of the joints that are attached to the base."""
 
 
 LARGEST_LENGTH = 1e4

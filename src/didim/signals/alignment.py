@@ -51,8 +51,8 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
     """Estimate the delay of the record behind its reference, from the measured positions.
 
     A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop
-    and is no offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference 0.
-    The search is bounded by +-most s and by half the record.
+    and is not an offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference
+    0. The search is bounded by +-most s and by half the record.
     """
     if not isinstance(experiment, Experiment):
         raise InputError(

@@ -133,5 +133,5 @@ class Experiment:
 
 
 def _listed(notes: object) -> list[object]:
-    """The notes one by one; something that is no text where they are no list."""
+    """The notes one by one; [None] where they are not a list."""
     return list(notes) if isinstance(notes, list | tuple) else [None]

@@ -130,7 +130,7 @@ def load_experiment(
         and not isinstance(reference, Trajectory)
     ):
         raise InputError(
-            f"{where}: samples repeat, so that a reference on t has no clear meaning; give a "
+            f"{where}: samples repeat, so that a reference on t is ambiguous; give a "
             "didim.Reference."
         )
     title = _stem(where) if name is None else name

@@ -53,7 +53,7 @@ def read_table(path: str | PathLike[str]) -> Table:
             reason = (
                 "is a folder"
                 if file.is_dir()
-                else ("is no regular file" if file.exists() else "no such file")
+                else ("is not a regular file" if file.exists() else "no such file")
             )
             raise InputError(f"{shortened(str(file))}: {reason}.")
     except (OSError, ValueError) as problem:

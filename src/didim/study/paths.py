@@ -34,7 +34,7 @@ def resolved(text: str, folder: Path, key: str) -> Path:
             )
         text = text.replace(mark, data)
     if "\0" in text:
-        raise InputError(f"{key}: {shortened(text)} is no path.")
+        raise InputError(f"{key}: {shortened(text)} is not a path.")
     return folder / Path(text)
 
 

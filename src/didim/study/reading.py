@@ -78,14 +78,14 @@ def apply_setting(data: dict[str, Any], text: str) -> None:
         )
     if not 0 < len(parts) <= MAX_PATH_PARTS:
         raise InputError(
-            f"--set: {shortened(key.strip())} is no dotted path, such as didim.refine or "
+            f"--set: {shortened(key.strip())} is not a dotted path, such as didim.refine or "
             "experiment.0.use."
         )
     _put(data, parts, _value(value), key.strip())
 
 
 def _parts(key: str) -> list[str]:
-    """The names and numbers of a dotted path; none where it is no path."""
+    """The names and numbers of a dotted path; none where it is not a path."""
     found, at, key = [], 0, key.strip()
     while at < len(key):
         match = _PART.match(key, at)
@@ -125,7 +125,9 @@ def _put(node: Any, parts: list[str], value: Any, key: str) -> None:
         else:
             node[int(name)] = value
     elif not isinstance(node, dict):
-        raise InputError(f"--set {key}: {name!r} lies below {shortened(node)}, which is no table.")
+        raise InputError(
+            f"--set {key}: {name!r} lies below {shortened(node)}, which is not a table."
+        )
     elif not rest:
         node[name] = value
     else:

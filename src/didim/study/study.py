@@ -181,7 +181,7 @@ def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study
         raise InputError(f"load_study takes a path, found {shortened(path)}.")
     file = Path(path)
     if "\0" in str(file):
-        raise InputError(f"{shortened(str(file))} is no path.")
+        raise InputError(f"{shortened(str(file))} is not a path.")
     return Study(read_study(file, settings), file.parent, file.name)
 
 

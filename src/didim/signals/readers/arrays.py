@@ -25,15 +25,15 @@ def read_npz(file: Path) -> Table:
         with file.open("rb") as opened:
             content = np.load(opened, allow_pickle=False)
             if not isinstance(content, np.lib.npyio.NpzFile):
-                raise InputError(f"{file.name}: is no NPZ file.")
+                raise InputError(f"{file.name}: is not an NPZ file.")
             with content:
                 return _numeric(((name, content[name]) for name in content.files), file)
     except InputError:
         raise
     except ValueError:
         raise InputError(
-            f"{file.name}: holds objects that are no plain arrays, or is no NPZ file; nothing in "
-            "it is executed."
+            f"{file.name}: holds objects other than plain arrays, or is not an NPZ file; "
+            "nothing in it is executed."
         ) from None
 
 
