@@ -33,12 +33,12 @@ def tried(case: tuple[float, float, bool]) -> tuple[float, int, str]:
     """Residual over the noise floor, steps and status of one run."""
     ratio, noise, refine = case
     model, J = truth("scara"), inertias("scara")
-    course = didim.Fourier.random(model.robot, 1, period=6.7, share=1.0, periods=3)
+    trajectory = didim.Fourier.random(model.robot, 1, period=6.7, share=1.0, periods=3)
     right, assumed = (loop("PD", FREQUENCY, J, factor) for factor in (1.0, ratio))
     record, real = didim.virtual_experiment(
-        model, model.nominal, right, course, rate=200.0, noise=noise, seed=3
+        model, model.nominal, right, trajectory, rate=200.0, noise=noise, seed=3
     )
-    record = didim.Experiment(t=record.t, tau=record.tau, q_ref=course)
+    record = didim.Experiment(t=record.t, tau=record.tau, q_ref=trajectory)
     method = didim.DIDIM(controller=assumed, decimation=4, estimate_gains=refine)
     estimate = didim.identify(undescribed("scara"), record, method)
     if not np.isfinite(estimate.residual):

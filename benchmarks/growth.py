@@ -66,11 +66,11 @@ def virtual(
     model: didim.DynamicModel, seconds: float = 10.0, rate: float = 1000.0, seed: int = 0
 ) -> didim.Experiment:
     """A record in a stiff loop."""
-    course = didim.Fourier.random(
+    trajectory = didim.Fourier.random(
         model.robot, seed, period=10.0, periods=max(1, round(seconds / 10)), share=0.4
     )
     record, _ = didim.virtual_experiment(
-        model, model.nominal, loop(), course, rate=rate, noise=0.01, seed=seed
+        model, model.nominal, loop(), trajectory, rate=rate, noise=0.01, seed=seed
     )
     return record
 

@@ -127,9 +127,9 @@ def _refined() -> Row:
     model = didim.DynamicModel(didim.load_robot("scara"))
     J, omega = didim.largest_inertias(model, model.nominal), np.array([6.28, 30.0])
     right = didim.PD(kp=omega / 2, kv=2 * omega * J)
-    course = didim.Fourier.random(model.robot, seed=1, period=7.3, periods=3, share=1.0)
+    trajectory = didim.Fourier.random(model.robot, seed=1, period=7.3, periods=3, share=1.0)
     experiment, _ = didim.virtual_experiment(
-        model, model.nominal, right, course, rate=200, noise=0.02
+        model, model.nominal, right, trajectory, rate=200, noise=0.02
     )
     believed = didim.PD(kp=0.7 * omega / 2, kv=0.7 * 2 * omega * J)
     method = didim.DIDIM(controller=believed, decimation=4, estimate_gains=True)

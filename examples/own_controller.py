@@ -22,9 +22,9 @@ def softening(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
 
 
 loop = didim.OwnLaw(law=softening, rate=1000, saturation=80.0)
-course = didim.Fourier.random(model.robot, seed=1, period=7.0, periods=3, share=1.0)
+trajectory = didim.Fourier.random(model.robot, seed=1, period=7.0, periods=3, share=1.0)
 record, truth = didim.virtual_experiment(
-    model, model.nominal, loop, course, rate=500, noise=0.03
+    model, model.nominal, loop, trajectory, rate=500, noise=0.03
 )  # your robot's log here
 
 estimate = didim.identify(model, record, didim.DIDIM(controller=loop, decimation=10))

@@ -42,9 +42,9 @@ for name, formula in model.base.formulas.items():
     print(f"  {name:6} = {formula}")
 
 loop = didim.PD(natural_frequency=[60.0, 60.0, 90.0])
-course = didim.Fourier.random(model.robot, seed=3, period=8.0, periods=2)
+trajectory = didim.Fourier.random(model.robot, seed=3, period=8.0, periods=2)
 record, truth = didim.virtual_experiment(
-    model, model.nominal, loop, course, rate=500, noise=0.03
+    model, model.nominal, loop, trajectory, rate=500, noise=0.03
 )  # your robot's log here
 estimate = didim.identify(model, record, didim.DIDIM(controller=loop, decimation=10))
 print(estimate.summary())

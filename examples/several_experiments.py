@@ -8,9 +8,9 @@ loop = didim.PD.parallel(Kp=[40.0, 20.0], Kd=[4.0, 2.0])
 
 def measured(seed: int, name: str) -> didim.Experiment:
     """One motion of the virtual robot; didim.load_experiment(...) for a real one."""
-    course = didim.Fourier.random(model.robot, seed, period=6.0, periods=2)
+    trajectory = didim.Fourier.random(model.robot, seed, period=6.0, periods=2)
     record, _ = didim.virtual_experiment(
-        model, model.nominal, loop, course, rate=500, noise=0.05, seed=seed, name=name
+        model, model.nominal, loop, trajectory, rate=500, noise=0.05, seed=seed, name=name
     )
     return record
 

@@ -1,5 +1,5 @@
 """Identification of robot dynamics: from a robot's description and its recorded torques to a model
-that can be believed.
+with its uncertainty.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = {
+_MODULES = {
     "didim.robot": ("Coupling", "Drive", "Joint", "Robot", "load_robot", "shipped_robots"),
     "didim.dynamics": ("BaseModel", "DynamicModel"),
     "didim.signals": (
@@ -86,7 +86,7 @@ _ROOMS = {
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "DIDIM",
@@ -141,9 +141,9 @@ def __getattr__(name: str) -> Any:
     """Names are imported when they are first used, so that `import didim` and `didim --help` cost
     nothing.
     """
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'didim' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def __dir__() -> list[str]:

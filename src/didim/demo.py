@@ -1,10 +1,8 @@
-"""The main job on the embedded default: a virtual SCARA, IDIM and DIDIM side by side."""
+"""The demonstration: IDIM and DIDIM side by side on a virtual SCARA."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from didim.paper.experiments import PaperExperiments
 from didim.results.estimate import Estimate
@@ -19,8 +17,8 @@ class Demo:
     didim: Estimate
 
     def text(self) -> str:
-        """What was done, the table, the residuals, and what to make of them."""
-        t = np.asarray(self.runs.usual.t)
+        """What was done, the table, the residuals, and their interpretation."""
+        t = self.runs.usual.t
         head = f"{'':<6} {'':>9}   {'IDIM: torque and position':^32}   {'DIDIM: torque only':^32}"
         columns = f"{'':<6} {'true':>9}   " + "   ".join(
             [f"{'value':>10} {'2 sigma':>10} {'% sigma':>10}"] * 2
@@ -32,8 +30,8 @@ class Demo:
         joints = "; ".join(
             f"{each.method} {100 * each.residual:.2f} % ("
             + ", ".join(
-                f"joint {j + 1}: {100 * share:.2f} %"
-                for j, share in enumerate(each.residual_by_joint)
+                f"joint {j + 1}: {100 * fraction:.2f} %"
+                for j, fraction in enumerate(each.residual_by_joint)
             )
             + ")"
             for each in (self.idim, self.didim)
@@ -55,8 +53,8 @@ class Demo:
                 f"{self.didim.iterations} iterations from "
                 "chi0 = (1, 0, 0, 1, 0, ...).",
                 "Viscous friction of joint 1 is a few thousandths of its torque: neither method "
-                "tells it well.",
-                "Of another motion, which the fit did not see, DIDIM's model leaves "
+                "identifies it well.",
+                "On another motion, which the fit did not use, the residual of DIDIM's model is "
                 f"{100 * self.didim.validation[0].residual:.2f} % of the torque.",
             ]
         )

@@ -13,7 +13,7 @@ class InputError(ValueError):
 
 
 class InfeasibleError(ArithmeticError):
-    """The parameters describe no machine that could move: the inertia matrix is not positive
+    """The parameters are not physically consistent: the inertia matrix is not positive
     definite.
     """
 

@@ -1,5 +1,5 @@
-"""Writing files: only when all of them are ready, each in one move, and never over another without
-being told to.
+"""Writing files: only when all of them are ready, each atomically, and never over an existing file
+unless this is allowed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from didim.errors import InputError, shortened
 
-INSTEAD = "give another name, or overwrite=True"
+OVERWRITE_HINT = "give another name, or overwrite=True"
 
 
-def free(path: str | PathLike[str], overwrite: bool = False, instead: str = INSTEAD) -> Path:
+def free(path: str | PathLike[str], overwrite: bool = False, hint: str = OVERWRITE_HINT) -> Path:
     """The path of a file that may be written: nothing is there yet, or it may be written over."""
     if not isinstance(path, str | PathLike):
-        raise InputError(f"A file is written under a path, found {shortened(path)}.")
+        raise InputError(f"The path of a file must be a text or a path, found {shortened(path)}.")
     if not isinstance(overwrite, bool):
         raise InputError(f"overwrite must be True or False, found {shortened(overwrite)}.")
     file = Path(path)
@@ -26,7 +26,7 @@ def free(path: str | PathLike[str], overwrite: bool = False, instead: str = INST
         if file.is_dir():
             raise InputError(f"{file}: cannot be written: it is a folder.")
         if os.path.lexists(file) and not overwrite:
-            raise InputError(f"{file} exists already; {instead}.")
+            raise InputError(f"{file} exists already; {hint}.")
         if not file.parent.is_dir():
             raise InputError(f"{file}: cannot be written: there is no folder {file.parent}.")
     except (OSError, ValueError) as problem:
@@ -36,10 +36,10 @@ def free(path: str | PathLike[str], overwrite: bool = False, instead: str = INST
     return file
 
 
-def write(files: Mapping[Path, bytes], overwrite: bool = False, instead: str = INSTEAD) -> None:
-    """Write the files, each in one move and only after all of them are ready."""
+def write(files: Mapping[Path, bytes], overwrite: bool = False, hint: str = OVERWRITE_HINT) -> None:
+    """Write the files, each atomically and only after all of them are ready."""
     for file in files:
-        free(file, overwrite, instead)
+        free(file, overwrite, hint)
     staged: list[tuple[Path, Path]] = []
     try:
         for file, content in files.items():
@@ -57,7 +57,7 @@ def write(files: Mapping[Path, bytes], overwrite: bool = False, instead: str = I
 
 
 def _staged(file: Path, content: bytes) -> Path:
-    """A file beside, ready to be moved to its place."""
+    """A temporary file in the same folder, ready to be renamed."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
     try:
         with os.fdopen(handle, "wb") as out:

@@ -1,5 +1,5 @@
-"""Where arrays come in: converted to what the kernels read, refused with a clear message where they
-do not fit.
+"""Validation of input: arrays are converted to what the kernels read, and refused with a clear
+message where they do not fit.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from didim.errors import InputError, nearest, shortened
 
 Array = NDArray[np.float64]
 
-LARGEST = 1e50
-"""Numbers beyond this count as infinite: their products would be."""
+LARGEST_NUMBER = 1e50
+"""Larger numbers count as infinite, since their products would be."""
 
 
 def samples(value: ArrayLike, name: str, width: int, rows: int | None = None) -> Array:
@@ -47,7 +47,7 @@ def real(value: object, name: str, above: float | None = None, least: float | No
         else (f" of at least {least:g}" if least is not None else "")
     )
     fits = (
-        abs(number) < LARGEST
+        abs(number) < LARGEST_NUMBER
         and (above is None or number > above)
         and (least is None or number >= least)
     )
@@ -90,7 +90,7 @@ def width_of(value: ArrayLike, name: str) -> int:
 def table(value: ArrayLike, name: str) -> Array:
     """`value` as a finite two-dimensional array."""
     array = _numeric(value, name)
-    if array.ndim != 2 or not array.size or not np.abs(array).max() < LARGEST:
+    if array.ndim != 2 or not array.size or not np.abs(array).max() < LARGEST_NUMBER:
         raise InputError(
             f"{name} must be a finite array of two dimensions, found shape {array.shape}."
         )
@@ -134,7 +134,7 @@ def per_joint(value: ArrayLike, name: str, n: int) -> Array:
         raise InputError(
             f"{name} must be one number or {n} (one for each joint), found shape {array.shape}."
         )
-    if not np.all(np.abs(array) < LARGEST):
+    if not np.all(np.abs(array) < LARGEST_NUMBER):
         raise InputError(f"{name} must be finite, found {array.tolist()}.")
     return np.array(array)
 
@@ -147,7 +147,7 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
             f"{name} must hold {len(labels)} values ({', '.join(labels[:3])}, ...), found shape "
             f"{array.shape}."
         )
-    bad = np.flatnonzero(~(np.abs(array) < LARGEST))
+    bad = np.flatnonzero(~(np.abs(array) < LARGEST_NUMBER))
     if bad.size:
         listed = ", ".join(labels[k] for k in bad[:5]) + (", ..." if bad.size > 5 else "")
         raise InputError(
@@ -155,6 +155,12 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
             "value."
         )
     return np.array(array, dtype=np.float64)
+
+
+def set_fields(instance: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, whose constructor takes more types than its fields have."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
 
 
 def _numeric(value: ArrayLike, name: str) -> Array:
@@ -170,8 +176,8 @@ def _numeric(value: ArrayLike, name: str) -> Array:
 
 
 def _refuse_non_finite(array: Array, name: str) -> None:
-    if array.size and not np.abs(array).max() < LARGEST:
-        bad = np.argwhere(~(np.abs(array) < LARGEST))
+    if array.size and not np.abs(array).max() < LARGEST_NUMBER:
+        bad = np.argwhere(~(np.abs(array) < LARGEST_NUMBER))
         row, column = bad[0]
         raise InputError(
             f"{name} must be finite; sample {row}, column {column} is {array[row, column]} "

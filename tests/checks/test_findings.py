@@ -240,12 +240,12 @@ def test_a_gap_is_no_jitter():
     assert levels(with_a_gap())["sampling"] == "pass"
 
 
-def test_wrong_positions_are_mended_before_the_torque_is_judged():
+def test_wrong_positions_are_fixed_before_the_torque_is_judged():
     """A turned position also looks like a turned torque; two remedies for one fault would make a
     second.
     """
     found = diagnose(model(), [changed(q=-np.asarray(clean().q))], loop())
-    assert "mend the positions first" in {each.check: each for each in found}["torque sign"].remedy
+    assert "fix the positions first" in {each.check: each for each in found}["torque sign"].remedy
 
 
 def test_friction_belongs_to_the_lag_of_a_loop():
@@ -253,10 +253,10 @@ def test_friction_belongs_to_the_lag_of_a_loop():
     its reference.
     """
     arm = model("tx40")
-    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    trajectory = didim.Fourier.random(arm.robot, 1, period=5.0)
     slow = didim.PD(natural_frequency=50.0)
     record, _ = didim.virtual_experiment(
-        arm, arm.nominal, slow, course, rate=200, noise=0.02, encoder=1e-5
+        arm, arm.nominal, slow, trajectory, rate=200, noise=0.02, encoder=1e-5
     )
     found = {each.check: each for each in diagnose(arm, [record], slow, rest_handled="simulated")}
     assert found["lag"].level == "pass"
@@ -288,17 +288,17 @@ def test_integral_action_does_not_pass_for_a_shifted_clock(law):
     lags.
     """
     arm = model("tx40")
-    course = didim.Fourier.random(arm.robot, 1, period=5.0)
+    trajectory = didim.Fourier.random(arm.robot, 1, period=5.0)
     controller = law(natural_frequency=50.0)
     record, _ = didim.virtual_experiment(
-        arm, arm.nominal, controller, course, rate=500, noise=0.02, encoder=1e-5
+        arm, arm.nominal, controller, trajectory, rate=500, noise=0.02, encoder=1e-5
     )
     found = {
         each.check: each for each in diagnose(arm, [record], controller, rest_handled="simulated")
     }
     assert found["lag"].level == "pass"
     shifted = replace(
-        record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, course.sample(record.t)[0])
+        record, q_ref=didim.Reference(np.asarray(record.t) - 0.08, trajectory.sample(record.t)[0])
     )
     assert {each.check: each.level for each in diagnose(arm, [shifted], controller)}[
         "lag"

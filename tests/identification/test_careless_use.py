@@ -41,8 +41,8 @@ def frozen_joint(j: int = 1):
     there.
     """
     scara = model()
-    course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
-    a, b = np.array(course.a), np.array(course.b)
+    trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
+    a, b = np.array(trajectory.a), np.array(trajectory.b)
     a[j] = b[j] = 0.0
     still = didim.Fourier(a, b, 7.3, periods=4)
     experiment, _ = didim.virtual_experiment(
@@ -153,8 +153,8 @@ def test_a_two_valued_reference_moves():
     steps = np.column_stack(
         [np.where((t // 1.5) % 2 > 0, 0.5, -0.5), np.where((t // 1.1) % 2 > 0, 0.7, -0.7)]
     )
-    course = didim.Reference(t, steps, interpolation="held")
-    experiment, _ = didim.virtual_experiment(scara, scara.nominal, loop(), course, rate=200)
+    trajectory = didim.Reference(t, steps, interpolation="held")
+    experiment, _ = didim.virtual_experiment(scara, scara.nominal, loop(), trajectory, rate=200)
     found = didim.identify(scara, experiment, didim.DIDIM(controller=loop()))
     assert found.status == "converged"
     assert np.abs(found.values / scara.base.nominal - 1).max() < 1e-3
@@ -194,8 +194,8 @@ def test_a_quantised_torque_does_not_accuse_the_loop():
 def test_an_exact_model_without_friction_converges():
     pendulum = model("double_pendulum", ())
     controller = didim.PD(natural_frequency=[20.0, 30.0])
-    course = didim.Fourier.random(pendulum.robot, 1, period=8.0)
-    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, controller, course)
+    trajectory = didim.Fourier.random(pendulum.robot, 1, period=8.0)
+    experiment, _ = didim.virtual_experiment(pendulum, pendulum.nominal, controller, trajectory)
     found = didim.identify(pendulum, experiment, didim.DIDIM(controller=controller))
     assert found.status == "converged"
     assert np.allclose(found.values, pendulum.base.nominal, atol=1e-7)
@@ -207,12 +207,12 @@ def test_validation_of_the_record_itself_is_the_residual(rate):
     """The reference is read alike: held, linear where the log is slower than the law."""
     controller = loop(rate=200.0)
     scara = model()
-    course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
+    trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=4, share=1.0)
     experiment, _ = didim.virtual_experiment(
-        scara, scara.nominal, controller, course, rate=rate, noise=0.02
+        scara, scara.nominal, controller, trajectory, rate=rate, noise=0.02
     )
     t = np.asarray(experiment.t)
-    array = replace(experiment, q_ref=course.sample(t)[0])
+    array = replace(experiment, q_ref=trajectory.sample(t)[0])
     found = didim.identify(scara, array, didim.DIDIM(controller=controller, decimation=5))
     assert found.validate(array).residual == pytest.approx(found.residual, rel=1e-6)
 

@@ -15,7 +15,7 @@ from didim.dynamics.consistent import Consistent
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.regression.system import LinearSystem, compressed
 from didim.robot.inertia import is_consistent
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
 from support.virtual import loop, model, scara_record
 
@@ -119,7 +119,7 @@ def test_compression_keeps_the_least_squares_problem():
 def prior_for(base):
     """The prior of a robot for the usual record and loop."""
     experiment, _ = scara_record()
-    selection = Selection(4, "fir", ends=False)
+    selection = RowSelection(4, "fir", ends=False)
     records = RecordSet((experiment,), selection, 1.0, None, "cubic")
     inertia = didim.largest_inertias(base.full, generic_links(base))
     return prior_of(base, tuned_inertia(base, loop(), inertia), *records.sizes)

@@ -33,10 +33,10 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", [200, 201])
 def test_robots_converge_from_identity(robot, effects, hertz, seed):
     m = model(robot, effects)
-    course = didim.Fourier.random(m.robot, seed, period=10.0)
+    trajectory = didim.Fourier.random(m.robot, seed, period=10.0)
     controller = didim.PD(natural_frequency=2 * np.pi * hertz)
     experiment, _ = didim.virtual_experiment(
-        m, m.nominal, controller, course, noise=0.02, seed=seed
+        m, m.nominal, controller, trajectory, noise=0.02, seed=seed
     )
     found = didim.identify(
         m, replace(experiment, q=None), didim.DIDIM(controller=controller, initial="identity")
@@ -186,11 +186,11 @@ def test_friction_at_its_bound_is_held_and_told():
     m = didim.DynamicModel(didim.load_robot("scara"))
     phi = m.nominal
     phi[m.parameter_names.index("Fv1")] = 0.0
-    course = didim.Fourier.random(m.robot, 1, period=7.3, periods=4, share=1.0)
+    trajectory = didim.Fourier.random(m.robot, 1, period=7.3, periods=4, share=1.0)
     held = 0
     for seed in range(4):
         experiment, _ = didim.virtual_experiment(
-            m, phi, loop(), course, rate=200, noise=0.1, seed=seed
+            m, phi, loop(), trajectory, rate=200, noise=0.1, seed=seed
         )
         found = didim.identify(m, experiment, didim.DIDIM(controller=loop()))
         assert found.values[found.names.index("Fv1")] >= 0
@@ -205,11 +205,11 @@ def test_friction_at_its_bound_is_held_and_told():
 def test_a_log_on_another_clock_than_the_loop(law, log):
     """The reference as an array: held where the clocks meet, else cubic, and told."""
     scara, controller = model(), loop(rate=law)
-    course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
+    trajectory = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
     experiment, _ = didim.virtual_experiment(
-        scara, scara.nominal, controller, course, rate=log, noise=0.02, seed=1
+        scara, scara.nominal, controller, trajectory, rate=log, noise=0.02, seed=1
     )
-    array = replace(experiment, q_ref=course.sample(experiment.t)[0])
+    array = replace(experiment, q_ref=trajectory.sample(experiment.t)[0])
     found = didim.identify(
         scara, array, didim.DIDIM(controller=controller, decimation=int(log / 50))
     )
@@ -224,9 +224,9 @@ def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
         natural_frequency=[20.0, 50.0], rate=300, delay=1, velocity="backward_difference"
     )
     scara = model()
-    course = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
+    trajectory = didim.Fourier.random(scara.robot, 3, period=6.1, periods=3)
     experiment, _ = didim.virtual_experiment(
-        scara, scara.nominal, controller, course, rate=500, noise=0.02
+        scara, scara.nominal, controller, trajectory, rate=500, noise=0.02
     )
     found = didim.identify(scara, experiment, didim.DIDIM(controller=controller, decimation=10))
     assert found.status == "converged"
@@ -239,9 +239,9 @@ def test_encoder_steps_in_the_loop_do_not_pass_for_a_wrong_loop():
     controller = didim.Cascade(
         natural_frequency=[30.0, 40.0], rate=1000, delay=2, velocity="mean_difference", encoder=2e-5
     )
-    course = didim.Fourier.random(pendulum.robot, 3, period=6.1, periods=3)
+    trajectory = didim.Fourier.random(pendulum.robot, 3, period=6.1, periods=3)
     experiment, _ = didim.virtual_experiment(
-        pendulum, pendulum.nominal, controller, course, rate=500, noise=0.02, seed=1
+        pendulum, pendulum.nominal, controller, trajectory, rate=500, noise=0.02, seed=1
     )
     found = didim.identify(pendulum, experiment, didim.DIDIM(controller=controller, decimation=10))
     assert found.status == "converged"

@@ -78,10 +78,10 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
     """
     pendulum = model("double_pendulum", ("viscous", "coulomb", "offset"))
     phi = np.where(np.isnan(pendulum.nominal), 0.05, pendulum.nominal)
-    course = didim.Fourier.random(pendulum.robot, 2, period=6.0, share=1.0)
+    trajectory = didim.Fourier.random(pendulum.robot, 2, period=6.0, share=1.0)
     law = didim.PD(kp=[15.0, 15.0], kv=[3.0, 0.8])
     experiment, _ = didim.virtual_experiment(
-        pendulum, phi, law, course, rate=250.0, noise=0.02, encoder=1e-4
+        pendulum, phi, law, trajectory, rate=250.0, noise=0.02, encoder=1e-4
     )
     counted = []
     for module, name in ((problem_module, "prepared"), (decimated, "differentiable")):
@@ -152,8 +152,8 @@ def test_open_loop_says_when_it_cannot():
     parameters.
     """
     pendulum = model("double_pendulum")
-    course = didim.Fourier.random(pendulum.robot, 2, period=5.0, share=1.0, periods=2)
-    upright = replace(course, centre=[np.pi, 0.0])
+    trajectory = didim.Fourier.random(pendulum.robot, 2, period=5.0, share=1.0, periods=2)
+    upright = replace(trajectory, centre=[np.pi, 0.0])
     law = didim.PD(natural_frequency=15.0)
     experiment, _ = didim.virtual_experiment(
         pendulum, pendulum.nominal, law, upright, rate=500.0, noise=0.1

@@ -193,10 +193,10 @@ def test_open_loop_warns_of_its_input_and_predicts_from_the_motion():
 @pytest.mark.slow
 def test_a_long_delay_is_pointed_out():
     rod = model("emps")
-    course = didim.Fourier.random(rod.robot, seed=1, period=5.0, periods=2, share=1.0)
+    trajectory = didim.Fourier.random(rod.robot, seed=1, period=5.0, periods=2, share=1.0)
     law = {"kp": 30.0, "kv": 243.0, "rate": 200.0, "velocity": "backward_difference"}
     experiment, _ = didim.virtual_experiment(
-        rod, rod.nominal, didim.PD(delay=1, **law), course, rate=200.0, noise=0.02
+        rod, rod.nominal, didim.PD(delay=1, **law), trajectory, rate=200.0, noise=0.02
     )
     found = didim.identify(
         rod, experiment, didim.DIDIM(controller=didim.PD(**law), decimation=5, estimate_gains=True)
@@ -210,10 +210,12 @@ def test_a_law_without_the_velocity_reference_is_named():
     tells.
     """
     scara = model()
-    course = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
+    trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
     J = didim.largest_inertias(scara, scara.nominal)
     true = didim.PD(natural_frequency=[20.0, 50.0], inertia=J, velocity_reference=1.0, rate=1000)
-    record, _ = didim.virtual_experiment(scara, scara.nominal, true, course, rate=200, noise=0.03)
+    record, _ = didim.virtual_experiment(
+        scara, scara.nominal, true, trajectory, rate=200, noise=0.03
+    )
     for share, status in ((0.0, "diverged"), (1.0, "converged")):
         loop = didim.PD(natural_frequency=[30.0, 30.0], velocity_reference=share, rate=1000)
         found = didim.identify(

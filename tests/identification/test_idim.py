@@ -98,9 +98,9 @@ def test_outliers_spoil_wls_and_not_irls():
 
 def test_essential_parameters_are_few_and_cost_little():
     tx40 = model("tx40")
-    course = didim.Fourier.random(tx40.robot, 3, period=10.0)
+    trajectory = didim.Fourier.random(tx40.robot, 3, period=10.0)
     controller = didim.PD(natural_frequency=60.0)
-    experiment, _ = didim.virtual_experiment(tx40, tx40.nominal, controller, course, noise=0.2)
+    experiment, _ = didim.virtual_experiment(tx40, tx40.nominal, controller, trajectory, noise=0.2)
     full = didim.identify(tx40, experiment, didim.IDIM(cutoff=100.0))
     few = didim.identify(tx40, experiment, didim.IDIM(cutoff=100.0, essential=True))
     assert len(few.names) < 50

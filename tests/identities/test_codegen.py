@@ -17,7 +17,7 @@ from numba.core.compiler_lock import global_compiler_lock
 import didim
 from didim.dynamics.codegen.robot_code import MOST_JOINTS, robot_code
 from didim.dynamics.kernels.tree import Tree
-from didim.simulation.prepare import Asked, prepared
+from didim.simulation.prepare import SimulationRequest, prepared
 from support.random_urdf import random_urdf
 
 CASE = Path(__file__).parents[2] / "cases" / "tx40.toml"
@@ -92,7 +92,7 @@ def test_values_that_are_no_number_fail_at_the_first_joint():
 def test_a_simulation_is_the_same_without_it(friction):
     case = didim.load_case(CASE)
     t = np.arange(0.0, 0.5, 1e-3)
-    asked = Asked(
+    request = SimulationRequest(
         case.model,
         case.model.nominal,
         case.controller,
@@ -107,7 +107,7 @@ def test_a_simulation_is_the_same_without_it(friction):
     )
     torques = []
     for own in (True, False):
-        run = prepared(asked)
+        run = prepared(request)
         assert run.plant.code_address != 0
         run.plant = run.plant if own else run.plant._replace(code_address=0)
         torques.append(run.fixed(None).tau)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import didim
 from didim.robot.dh import placement
 from didim.robot.effects import STEMS
-from didim.robot.inertia import seen_from
+from didim.robot.inertia import transformed
 from support.energy import energy
 
 # Angles and lengths are zero or clearly not: what lies between counts as rounding of a file, see
@@ -135,7 +135,7 @@ def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.
     for columns in model.layout.link:
         mass, size = rng.uniform(0.5, 3.0), rng.uniform(0.05, 0.2, 3)
         at_centre = [*np.diag(mass * (size @ size - size**2))[np.triu_indices(3)], 0, 0, 0, mass]
-        phi[columns] = seen_from(at_centre, np.eye(3), rng.uniform(-0.2, 0.2, 3))
+        phi[columns] = transformed(at_centre, np.eye(3), rng.uniform(-0.2, 0.2, 3))
     for k, name in enumerate(model.parameter_names):
         if name == "Iam":
             phi[k] = 0.0

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from didim.dynamics.kernels.elementary import FAR, LANES, padded, sines, tanhs
+from didim.dynamics.kernels.elementary import LANES, LARGEST_SERIES_ANGLE, padded, sines, tanhs
 
 _sines = numba.njit(lambda x, cos, sin: sines(x, x.size, cos, sin))
 _tanhs = numba.njit(lambda x: tanhs(x))
@@ -21,7 +21,7 @@ def cos_and_sin(x):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reach", [1e-3, 1.0, 30.0, 1e4, FAR, 1e9])
+@pytest.mark.parametrize("reach", [1e-3, 1.0, 30.0, 1e4, LARGEST_SERIES_ANGLE, 1e9])
 def test_sines_are_right_to_the_last_digit(reach):
     x = np.random.default_rng(0).uniform(-reach, reach, 20_000)
     cos, sin = cos_and_sin(x)

@@ -77,7 +77,7 @@ def test_double_pendulum_is_resampled_and_aligned():
     notes = " ".join(run("double_pendulum", "method=idim").notes)
     assert "The times jitter" in notes
     assert "The reference was shifted by" in notes
-    assert "late against its reference" in notes
+    assert "lags behind its reference" in notes
 
 
 @pytest.mark.slow

@@ -79,11 +79,11 @@ def test_emps_with_its_own_gains_and_the_delay(emps):
 def test_double_pendulum(factor):
     columns = {"t": "time", "tau": ["tau1", "tau2"], "q": ["pos1", "pos2"]}
     measured = didim.load_experiment(record("double_pendulum", "measured.csv.gz"), columns=columns)
-    course = didim.load_reference(
+    trajectory = didim.load_reference(
         record("double_pendulum", "reference.csv.gz"),
         columns={"t": "time", "q_ref": ["pos1", "pos2"]},
     )
-    experiment = replace(measured, q_ref=course)
+    experiment = replace(measured, q_ref=trajectory)
     experiment = replace(experiment.aligned(didim.time_offset(experiment).seconds), q=None)
     loop = didim.PD.parallel(
         Kp=20.0 * factor**2, Kd=0.6 * factor, rate=300.0, velocity="backward_difference"

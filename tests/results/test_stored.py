@@ -31,8 +31,8 @@ def test_a_stored_estimate_is_read(tmp_path):
 def test_what_was_stored_still_works(tmp_path):
     estimate = didim.load_estimate(FILE)
     t = np.arange(0, 4, 0.01)
-    course = didim.Fourier.random(estimate.model.robot, 5, period=4.0)
-    predicted = estimate.predict(didim.Experiment(t, np.zeros((t.size, 2)), course))
+    trajectory = didim.Fourier.random(estimate.model.robot, 5, period=4.0)
+    predicted = estimate.predict(didim.Experiment(t, np.zeros((t.size, 2)), trajectory))
     assert np.all(np.isfinite(predicted))
     robot = estimate.to_robot(tmp_path / "identified.urdf")
     model = didim.DynamicModel(robot)

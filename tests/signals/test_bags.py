@@ -87,10 +87,10 @@ def test_a_bag_with_states_and_commands(tmp_path):
     topics = {"/joint_states": {}, "/commands": {"effort": False}}
     path = write_bag1(tmp_path / "a.bag", topics)
     columns = {"t": "/joint_states:t", "tau": "/joint_states:effort/{joint}"}
-    course = didim.load_reference(
+    trajectory = didim.load_reference(
         path, {"t": "/commands:t", "q_ref": "/commands:position/{joint}"}, joints=NAMES
     )
-    experiment = didim.load_experiment(path, columns, joints=NAMES, reference=course)
+    experiment = didim.load_experiment(path, columns, joints=NAMES, reference=trajectory)
     assert np.array_equal(experiment.tau, TAU)
     with pytest.raises(didim.InputError, match="there are /joint_states:t, "):
         didim.load_experiment(path)

@@ -56,7 +56,7 @@ def test_one_file_for_each_signal_and_a_rate(tmp_path):
 
 
 WRONG = [
-    ({"units": {"tau": "A"}}, "amperes are no torque: give the torque constant"),
+    ({"units": {"tau": "A"}}, "amperes are not a torque: give the torque constant"),
     ({"units": {"q": "counts"}}, "give rad \\(or m\\) per count"),
     ({"units": {"q": "degree"}}, "did you mean 'deg'"),
     ({"units": {"q": 0.0}}, "must not be zero"),

@@ -50,7 +50,7 @@ def test_matlab_convention_is_filtfilt_with_short_edges_and_keeps_the_last_sampl
 @pytest.mark.parametrize("m", [1, 7, 8, 19])
 @pytest.mark.parametrize("block", [500, 1 << 14])
 def test_columns_of_any_number_and_records_in_parts(m, block, monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK", block)
+    monkeypatch.setattr(module, "_READ_ROWS", block)
     X = columns(1703, m)
     found = apply("scipy", 20, X)
     assert np.allclose(found, signal.decimate(X, 20, axis=0), rtol=0, atol=1e-9 * np.abs(X).max())
@@ -104,7 +104,7 @@ def test_slow_signals_pass_and_fast_ones_do_not(kind):
 def test_fir_is_the_same_in_any_block_size(monkeypatch):
     X = columns(3000)
     whole = apply("fir", 7, X)
-    monkeypatch.setattr(module, "_BLOCK", 100)
+    monkeypatch.setattr(module, "_READ_ROWS", 100)
     assert np.array_equal(apply("fir", 7, X), whole), (
         "products of the same blocks in the same order: bit for bit"
     )

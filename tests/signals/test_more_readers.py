@@ -86,8 +86,8 @@ def test_an_empty_cell_of_parquet_is_refused(tmp_path):
 
 BROKEN = {
     "a.parquet": "is not a Parquet file",
-    "a.bag": "is not a bag that can be read",
-    "a.mcap": "is not a bag that can be read",
+    "a.bag": "is not a readable bag",
+    "a.mcap": "is not a readable bag",
     "b.mat": "is not a MAT file",
 }
 

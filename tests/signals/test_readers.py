@@ -170,7 +170,7 @@ def test_a_pickle_in_an_npz_is_not_opened(tmp_path):
 def test_odd_paths_and_arrays_are_named(tmp_path):
     np.save(tmp_path / "a.npy", T)
     (tmp_path / "a.npy").rename(tmp_path / "a.npz")
-    with pytest.raises(didim.InputError, match="is no NPZ file"):
+    with pytest.raises(didim.InputError, match="is not an NPZ file"):
         didim.load_experiment(tmp_path / "a.npz")
     with pytest.raises(didim.InputError):
         didim.load_experiment("x" * 5000 + ".csv")

@@ -47,15 +47,17 @@ def test_torques_that_repeat_are_told():
 
 @pytest.mark.parametrize("offset", [-0.4, -0.0123, 0.0, 0.0037, 0.25])
 def test_time_offset_is_found(offset):
-    course = didim.Fourier.random(didim.load_robot("scara"), 3, period=8.0, periods=3)
+    trajectory = didim.Fourier.random(didim.load_robot("scara"), 3, period=8.0, periods=3)
     t = np.arange(0, 24, 0.005)
-    table = didim.Reference(t, course.sample(t)[0])
-    q = course.sample(t - offset)[0] + 1e-4 * np.random.default_rng(0).standard_normal((t.size, 2))
+    table = didim.Reference(t, trajectory.sample(t)[0])
+    q = trajectory.sample(t - offset)[0] + 1e-4 * np.random.default_rng(0).standard_normal(
+        (t.size, 2)
+    )
     found = didim.time_offset(didim.Experiment(t, q, table, q=q))
     assert found.seconds == pytest.approx(offset, abs=2e-5)
     assert found.misfit < 1e-3
     assert found.misfit_before >= found.misfit
-    assert ("late" if offset >= 0 else "early") in str(found) or abs(offset) < 1e-3
+    assert ("lags" if offset >= 0 else "leads") in str(found) or abs(offset) < 1e-3
 
 
 def test_the_lag_of_the_loop_is_no_offset():
@@ -64,8 +66,8 @@ def test_the_lag_of_the_loop_is_no_offset():
     """
     model = didim.DynamicModel(didim.load_robot("scara"))
     loop = didim.PD(natural_frequency=60.0)
-    course = didim.Fourier.random(model.robot, 1, period=12.0)
-    experiment, _ = didim.virtual_experiment(model, model.nominal, loop, course, rate=500)
+    trajectory = didim.Fourier.random(model.robot, 1, period=12.0)
+    experiment, _ = didim.virtual_experiment(model, model.nominal, loop, trajectory, rate=500)
     assert didim.time_offset(experiment).seconds == pytest.approx(2 / 60, abs=2e-3)
     assert didim.time_offset(experiment, lag=2 / 60).seconds == pytest.approx(0.0, abs=2e-3)
 

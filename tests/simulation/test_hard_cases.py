@@ -87,9 +87,9 @@ def test_the_controllers_model_may_be_another_machine():
 
 def test_outputs_faster_than_the_controller_are_at_their_own_times():
     loop = didim.PD(kp=50.0, kv=50.0, rate=100)
-    course = didim.PointToPoint([0.0, 0.1], [0.0, 0.3])
+    trajectory = didim.PointToPoint([0.0, 0.1], [0.0, 0.3])
     t = np.arange(0, 0.1, 4e-5)
-    motion = didim.simulate(EMPS, EMPS.nominal, loop, t=t, q_ref=course)
+    motion = didim.simulate(EMPS, EMPS.nominal, loop, t=t, q_ref=trajectory)
     moving = motion.dq[1:, 0] > 1e-3
     assert moving.sum() > 1000
     assert np.all(np.diff(motion.q[:, 0])[moving] > 0), "no row repeats another"
@@ -97,7 +97,7 @@ def test_outputs_faster_than_the_controller_are_at_their_own_times():
     assert np.abs(changes * 100 - np.round(changes * 100)).max() < 1e-3, (
         "commands change at the controller's samples only"
     )
-    array = didim.simulate(EMPS, EMPS.nominal, loop, t=t, q_ref=course.sample(t)[0])
+    array = didim.simulate(EMPS, EMPS.nominal, loop, t=t, q_ref=trajectory.sample(t)[0])
     assert np.abs(array.q - motion.q).max() < 1e-3
 
 
@@ -200,12 +200,12 @@ def test_close_outputs_do_not_shorten_the_steps(monkeypatch):
     runs = []
     prepared = simulation.prepared
     monkeypatch.setattr(
-        simulation, "prepared", lambda asked: runs.append(prepared(asked)) or runs[-1]
+        simulation, "prepared", lambda request: runs.append(prepared(request)) or runs[-1]
     )
-    course = didim.PointToPoint([0.0, 20.0], [[0.0, 0.0], [1.0, 1.0]])
+    trajectory = didim.PointToPoint([0.0, 20.0], [[0.0, 0.0], [1.0, 1.0]])
     burst = np.concatenate([np.arange(50) * 1e-6, [10.0]])
     motion = didim.simulate(
-        SCARA, SCARA.nominal, didim.PD(natural_frequency=10.0), t=burst, q_ref=course
+        SCARA, SCARA.nominal, didim.PD(natural_frequency=10.0), t=burst, q_ref=trajectory
     )
     assert motion.completed
     assert runs[0].period / runs[0].substeps == pytest.approx(1e-3)
@@ -347,11 +347,11 @@ def test_experiments_and_references_keep_their_own_copies():
 def test_computed_torque_with_a_heavy_model_on_a_light_robot_is_stepped_finely():
     """The gains act through the controller's own inertia, 76 times the robot's here."""
     base = didim.DynamicModel(didim.load_robot("emps")).base
-    course = didim.Fourier.random(base.robot, 3, period=6.1)
+    trajectory = didim.Fourier.random(base.robot, 3, period=6.1)
     loop = didim.ComputedTorque(
         natural_frequency=40.0, model=base, parameters=[76.0, 0.0, 0.0, 0.0]
     )
     motion = didim.simulate(
-        base, [1.0, 0.0, 0.0, 0.0], loop, t=np.arange(0, 3, 0.002), q_ref=course
+        base, [1.0, 0.0, 0.0, 0.0], loop, t=np.arange(0, 3, 0.002), q_ref=trajectory
     )
     assert motion.completed

@@ -12,7 +12,7 @@ import pytest
 import didim
 from didim.control.simulated_loop import SimulatedLoop, numeric_gains
 from didim.identification.problem import ClosedLoopProblem, Unknowns
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
 from support.virtual import model
 
@@ -64,9 +64,9 @@ def worst(
     assert found.motion.completed
     n, errors = base.robot.n, {}
 
-    def simulated(beta, law, course):
+    def simulated(beta, law, trajectory):
         return didim.simulate(
-            base, beta, law, t=t, q_ref=course, method="fixed", check=False, **settings
+            base, beta, law, t=t, q_ref=trajectory, method="fixed", check=False, **settings
         )
 
     np.testing.assert_allclose(
@@ -244,7 +244,7 @@ def test_decimated_as_they_are_produced(decimate):
     t = np.arange(0, 4.0, 2e-3)
     law = pd(J)
     record = didim.Experiment(t=t, tau=np.ones((t.size, 2)), q_ref=reference)
-    selection = Selection(10, decimate, ends=True)
+    selection = RowSelection(10, decimate, ends=True)
     record = replace(record, q=np.zeros((t.size, 2)))
     records = RecordSet((record,), selection, 0.5, None, "cubic", ("tau", "q"))
     gains = numeric_gains(base, law, J)

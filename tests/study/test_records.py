@@ -77,7 +77,7 @@ def test_alignment_finds_what_was_shifted(tmp_path):
     own = {"file": "run.csv", "columns": {"t": "t", "q_ref": "r*"}, "align": True}
     record = {"file": "late.csv", "columns": {"t": "t", "tau": "tau*", "q": "q*"}, "reference": own}
     found = load(tmp_path, experiment=[record], controller=None).records[0]
-    assert any("The record is 50 ms late" in note for note in found.notes)
+    assert any("The record lags behind its reference by 50 ms" in note for note in found.notes)
 
 
 def test_a_loop_lags_by_its_gains_and_its_friction():

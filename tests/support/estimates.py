@@ -18,9 +18,9 @@ def estimate_of(model: didim.DynamicModel, spread: float = 0.05, seed: int = 0) 
         @ phi
         * (1 + spread * rng.standard_normal(len(model.base.parameter_names)))
     )
-    course = didim.Fourier.random(model.robot, seed, harmonics=8)
+    trajectory = didim.Fourier.random(model.robot, seed, harmonics=8)
     t = np.arange(0, 10, 0.01)
-    q, dq, ddq = course.sample(t)
+    q, dq, ddq = trajectory.sample(t)
     tau = model.base.inverse_dynamics(q, dq, ddq, beta)
     found = didim.identify(
         model, didim.Experiment(t, tau, None, q), didim.IDIM(cutoff=None, decimation=1)

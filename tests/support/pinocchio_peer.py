@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from didim.robot import Robot
-from didim.robot.inertia import carrier
+from didim.robot.inertia import transfer_matrix
 
 _FROM_PINOCCHIO = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
 """Pinocchio lists m, mc, Ixx Ixy Iyy Ixz Iyz Izz; these indices bring them to XX XY XZ YY YZ ZZ MX
@@ -27,7 +27,7 @@ class Peer:
         self.data = self.model.createData()
         self.ids = [self.model.getJointId(name) for name in robot.joint_names]
         self.v = [self.model.idx_vs[i] for i in self.ids]
-        self.turns = [carrier(frame[:3, :3].T, np.zeros(3)) for frame in robot.link_frames]
+        self.turns = [transfer_matrix(frame[:3, :3].T, np.zeros(3)) for frame in robot.link_frames]
 
     def _q(self, q: np.ndarray) -> np.ndarray:
         full = pin.neutral(self.model)

@@ -35,9 +35,9 @@ def table(seconds: float = 8.0) -> dict[str, np.ndarray]:
     import didim
 
     scara = model()
-    course = didim.Fourier.random(scara.robot, 3, period=seconds, harmonics=5)
+    trajectory = didim.Fourier.random(scara.robot, 3, period=seconds, harmonics=5)
     t = np.arange(0, seconds, 0.01)
-    q, dq, ddq = course.sample(t)
+    q, dq, ddq = trajectory.sample(t)
     tau = scara.inverse_dynamics(q, dq, ddq, scara.nominal)
     return {
         "t": t,

@@ -40,14 +40,14 @@ def scara_record(
     true loop is tuned with.
     """
     scara = model()
-    course = didim.Fourier.random(scara.robot, 1, period=period, periods=periods, share=share)
+    trajectory = didim.Fourier.random(scara.robot, 1, period=period, periods=periods, share=share)
     J = mistuned * didim.largest_inertias(scara, scara.nominal)
     loop = didim.PD(natural_frequency=list(bandwidth), rate=law_rate, inertia=J)
     return didim.virtual_experiment(
         scara,
         scara.nominal,
         loop,
-        course,
+        trajectory,
         rate=rate,
         noise=noise,
         encoder=encoder,

@@ -1,4 +1,4 @@
-"""What to mend first: diagnoses of records and loops, before any number is believed."""
+"""Checks of records and loops: data problems to fix before identifying."""
 
 from didim.checks.diagnose import diagnose
 from didim.checks.finding import Finding

@@ -6,28 +6,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from didim.checks.data import Subject
+from didim.checks.data import CheckData
 from didim.checks.finding import Finding, graded
-from didim.signals.resample import GAP, JITTER, REPEATED, is_regular, period_of
+from didim.signals.resample import (
+    GAP_PERIODS,
+    MAX_JITTER,
+    MAX_REPEATED_FRACTION,
+    is_regular,
+    period_of,
+)
 
-SLOWEST, FASTEST = 10.0, 1e5
+SLOWEST_RATE, FASTEST_RATE = 10.0, 1e5
 """Hz: logs of robots are rarely sampled more slowly or faster."""
 
-LOST = 0.1
-"""Share of a record that gaps may take before it fails."""
+MAX_GAP_FRACTION = 0.1
+"""Fraction of a record that gaps may take before it fails."""
 
 
-def sampling(subject: Subject) -> Iterator[Finding]:
+def sampling(data: CheckData) -> Iterator[Finding]:
     """Regular, or jittering."""
-    t = np.asarray(subject.record.t)
+    t = data.record.t
     step, period = np.diff(t), period_of(t)
     length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
-    spread = float(np.std(step[step < GAP * period])) / period
-    if not SLOWEST < 1.0 / period < FASTEST:
+    spread = float(np.std(step[step < GAP_PERIODS * period])) / period
+    if not SLOWEST_RATE < 1.0 / period < FASTEST_RATE:
         yield Finding(
             "sampling", "warn", length, 'is the time in seconds? units = { t = "ms" } if it is not.'
         )
-    if is_regular(t) or spread < JITTER:
+    if is_regular(t) or spread < MAX_JITTER:
         yield Finding("sampling", "pass", f"regular: {length}")
         return
     yield Finding(
@@ -35,23 +41,23 @@ def sampling(subject: Subject) -> Iterator[Finding]:
         "warn",
         f"the times jitter by {100 * spread:.2g} %: {length}, steps of {1e3 * step.min():.3g} to "
         f"{1e3 * step.max():.3g} ms",
-        "didim resamples on the logged time; better log the controller's own clock than that of "
-        "the computer beside it.",
+        "didim resamples on the logged time; it is better to log the clock of the controller than "
+        "that of the logging computer.",
     )
 
 
-def gaps(subject: Subject) -> Iterator[Finding]:
+def gaps(data: CheckData) -> Iterator[Finding]:
     """Stretches without samples."""
-    t = np.asarray(subject.record.t)
+    t = data.record.t
     step, period = np.diff(t), period_of(t)
-    wide = np.flatnonzero(step > GAP * period)
+    wide = np.flatnonzero(step > GAP_PERIODS * period)
     if not wide.size:
         yield Finding("gaps", "pass", "none")
         return
     longest, lost = wide[step[wide].argmax()], float(step[wide].sum()) / float(t[-1] - t[0])
     yield Finding(
         "gaps",
-        graded(lost, 0.0, LOST),
+        graded(lost, 0.0, MAX_GAP_FRACTION),
         f"{wide.size} gap{'s'[: wide.size > 1]}, {100 * lost:.2g} % of the time; the longest, "
         f"{step[longest]:.3g} s, "
         f"is at t = {t[longest]:.6g} s",
@@ -59,15 +65,15 @@ def gaps(subject: Subject) -> Iterator[Finding]:
     )
 
 
-def repeats(subject: Subject) -> Iterator[Finding]:
+def repeats(data: CheckData) -> Iterator[Finding]:
     """Samples that repeat the one before: a log that is faster than what it logs."""
-    still = np.all(np.diff(np.asarray(subject.record.tau), axis=0) == 0, axis=1)
-    share = float(still.mean())
-    if REPEATED < share < 1.0:
+    still = np.all(np.diff(data.record.tau, axis=0) == 0, axis=1)
+    fraction = float(still.mean())
+    if MAX_REPEATED_FRACTION < fraction < 1.0:
         yield Finding(
             "repeats",
             "warn",
-            f"{100 * share:.0f} % of the torque samples repeat the one before",
-            f"the torque is measured at about {subject.rate * (1 - share):.3g} Hz only; decimate "
+            f"{100 * fraction:.0f} % of the torque samples repeat the one before",
+            f"the torque is measured at about {data.rate * (1 - fraction):.3g} Hz only; decimate "
             "to below that rate.",
         )

@@ -1,4 +1,4 @@
-"""`Subject`: one record, with what the checks need of it computed once."""
+"""`CheckData`: one record, with what the checks need of it computed once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from didim.signals.states import States, measured_states, reference_states
 
 Array = NDArray[np.float64]
 
-POWER = 0.99
-"""Share of the velocity's power that lies below `Subject.band`."""
+BAND_POWER_FRACTION = 0.99
+"""Fraction of the velocity's power that lies below `CheckData.band`."""
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class CheckData:
     """A record, the robot and the loop that it belongs to."""
 
     model: DynamicModel
@@ -42,7 +42,7 @@ class Subject:
     @property
     def rate(self) -> float:
         """Hz."""
-        return 1.0 / period_of(np.asarray(self.even.t))
+        return 1.0 / period_of(self.even.t)
 
     @cached_property
     def _cutoff(self) -> float | None:
@@ -50,7 +50,7 @@ class Subject:
         least = None if self.cutoff is None else min(self.cutoff, 0.4 * self.rate)
         return (
             least
-            if least is not None and np.size(self.even.t) > max(50, 2 * self.rate / least)
+            if least is not None and self.even.t.size > max(50, 2 * self.rate / least)
             else None
         )
 
@@ -70,7 +70,7 @@ class Subject:
     def inner(self) -> slice:
         """Samples that filtering does not spoil."""
         edge = 2 * max(1, reach(self.rate, self._cutoff)) if self.is_measured else 0
-        count = np.size(self.even.t)
+        count = self.even.t.size
         return slice(edge, count - edge) if count > 4 * edge else slice(0, count)
 
     @cached_property
@@ -92,11 +92,11 @@ class Subject:
         power = np.sum(
             np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1
         )
-        share = np.cumsum(power) / power.sum()
-        return float(np.searchsorted(share, POWER) * self.rate / dq.shape[0])
+        fraction = np.cumsum(power) / power.sum()
+        return float(np.searchsorted(fraction, BAND_POWER_FRACTION) * self.rate / dq.shape[0])
 
     def label(self, j: int | np.integer[Any]) -> str:
-        """How to call joint j."""
+        """Name of joint j for messages."""
         return joint_label(self.model, int(j))
 
     def listed(self, chosen: Iterable[int | np.integer[Any]]) -> str:

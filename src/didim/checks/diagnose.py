@@ -1,4 +1,4 @@
-"""`diagnose`: all checks, in the order in which a person would mend what they find."""
+"""`diagnose`: all checks, in the order in which their findings should be fixed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from didim.checks.clock import gaps, repeats, sampling
-from didim.checks.data import Subject
+from didim.checks.data import CheckData
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding
 from didim.checks.loop import known, lag, stability
@@ -19,7 +19,7 @@ from didim.identification.methods.idim import IDIM
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 
-_FIRST: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+_FIRST: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
     sampling,
     gaps,
     repeats,
@@ -30,7 +30,7 @@ _FIRST: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
 )
 """Clock and positions."""
 
-_THEN: tuple[Callable[[Subject], Iterator[Finding]], ...] = (torque_sign, torque_size)
+_THEN: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (torque_sign, torque_size)
 """What only makes sense once the positions do."""
 
 
@@ -44,7 +44,7 @@ def diagnose(
     rest_handled: str = "",
     cutoff: float | None = IDIM.cutoff,
 ) -> tuple[Finding, ...]:
-    """Look at records and loop before any number is believed.
+    """Data problems to fix before identifying: checks of the records and the loop.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def diagnose(
     experiments
         The records.
     controller
-        The loop, as well as it is known; None: unknown.
+        The loop, as far as it is known; None: unknown.
     assumed
         Whether the loop is a guess.
     decimated
@@ -67,29 +67,29 @@ def diagnose(
         raise InputError("There is no experiment to check; give at least one.")
     for experiment in experiments:
         check_joints(model, experiment)
-    subjects = [Subject(model, experiment, controller, cutoff) for experiment in experiments]
-    parameters = rough_parameters(subjects)
+    records = [CheckData(model, experiment, controller, cutoff) for experiment in experiments]
+    parameters = rough_parameters(records)
     findings: list[Finding] = []
-    for subject in subjects:
-        found = [each for check in _FIRST for each in check(subject)]
+    for data in records:
+        found = [each for check in _FIRST for each in check(data)]
         if any(each.check in ("units", "jumps") and each.level == "fail" for each in found):
             found.append(
                 Finding(
                     "torque sign",
                     "warn",
                     "not judged",
-                    "mend the positions first, then check again.",
+                    "fix the positions first, then check again.",
                 )
             )
         else:
-            found += [each for check in _THEN for each in check(subject)]
+            found += [each for check in _THEN for each in check(data)]
             found += [
-                *lag(subject, parameters),
-                *rest(subject, rest_handled),
-                *decimation(subject, decimated),
+                *lag(data, parameters),
+                *rest(data, rest_handled),
+                *decimation(data, decimated),
             ]
-        findings += [replace(each, experiment=subject.record.name) for each in found]
-    findings += excitation(subjects)
-    findings += known(subjects[0], assumed)
-    findings += stability(subjects[0], parameters)
+        findings += [replace(each, experiment=data.record.name) for each in found]
+    findings += excitation(records)
+    findings += known(records[0], assumed)
+    findings += stability(records[0], parameters)
     return tuple(findings)

@@ -1,5 +1,5 @@
-"""Whether the motion can tell the parameters apart: rank and condition of W (10)-(14), and the rate
-that is left of it.
+"""Whether the motion identifies the parameters: rank and condition of W (10)-(14), and the rate
+after decimation.
 """
 
 from __future__ import annotations
@@ -8,51 +8,49 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from didim.checks.data import Subject
+from didim.checks.data import CheckData
 from didim.checks.finding import Finding
 from didim.identification.verdict import EXCITE, unidentifiable
 from didim.regression.least_squares import fit
 from didim.regression.statistics import conditions
 from didim.regression.system import LinearSystem, observe, stack
 from didim.results.judgement import ILL_CONDITIONED
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States, reference_states
 
-MOST = 3000
+MAX_SAMPLES = 3000
 """Samples of each record, at most."""
 
-NYQUIST = 3.0
+MIN_NYQUIST_RATIO = 3.0
 """Half the decimated rate over the band of the motion, below which decimation cuts into the
 motion.
 """
 
 
 def fitted(
-    subjects: Sequence[Subject], measured: bool
+    records: Sequence[CheckData], measured: bool
 ) -> tuple[LinearSystem, list[np.ndarray]] | None:
-    """W of all records together on the reference (or, where there is none, or if asked for, on the
+    """W of all records together on the reference (or, where there is none, or on request, on the
     measured motion).
     """
     systems, motions = [], []
-    for k, subject in enumerate(subjects):
-        use_reference = subject.record.q_ref is not None and not (measured and subject.is_measured)
-        states = reference_states(subject.even) if use_reference else subject.states
+    for k, data in enumerate(records):
+        use_reference = data.record.q_ref is not None and not (measured and data.is_measured)
+        states = reference_states(data.even) if use_reference else data.states
         if states is None:
             return None
-        chosen = np.arange(np.size(subject.even.t))[
-            subject.inner if not use_reference else slice(None)
-        ]
-        chosen = chosen[:: -(-chosen.size // MOST)]
+        chosen = np.arange(data.even.t.size)[data.inner if not use_reference else slice(None)]
+        chosen = chosen[:: -(-chosen.size // MAX_SAMPLES)]
         some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
-        tau = np.asarray(subject.even.tau)[chosen]
-        systems.append(observe(subject.model.base, some, tau, Selection(1), (0, chosen.size), k))
+        tau = data.even.tau[chosen]
+        systems.append(observe(data.model.base, some, tau, RowSelection(1), (0, chosen.size), k))
         motions.append(some.q)
     return stack(systems), motions
 
 
-def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
+def excitation(records: Sequence[CheckData]) -> Iterator[Finding]:
     """Rank and condition of W."""
-    found = fitted(subjects, measured=False)
+    found = fitted(records, measured=False)
     if found is None:
         yield Finding(
             "excitation",
@@ -63,7 +61,7 @@ def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
         return
     system, motions = found
     solution = fit(system, "ols")
-    lacks = unidentifiable(subjects[0].model.base, system, solution, motions)
+    lacks = unidentifiable(records[0].model.base, system, solution, motions)
     scaled = conditions(system.W)[1]
     figures = (
         f"rank {solution.rank} of {len(system.names)}, condition of W {scaled:.3g} with scaled "
@@ -81,21 +79,21 @@ def excitation(subjects: Sequence[Subject]) -> Iterator[Finding]:
             "excitation",
             "warn",
             figures,
-            "some parameters are hardly told apart: a richer trajectory, or idim.essential.",
+            "some parameters are poorly identified: use a richer trajectory, or idim.essential.",
         )
     else:
         yield Finding("excitation", "pass", figures)
 
 
-def decimation(subject: Subject, factor: int) -> Iterator[Finding]:
+def decimation(data: CheckData, factor: int) -> Iterator[Finding]:
     """Whether the decimated rate still holds the motion."""
-    half = 0.5 * subject.rate / factor
+    half = 0.5 * data.rate / factor
     text = (
-        f"by {factor}: {2 * half:.3g} Hz are left of {subject.rate:.4g}, the motion goes up to "
-        f"{subject.band:.3g} Hz"
+        f"by {factor}, from {data.rate:.4g} to {2 * half:.3g} Hz; the motion reaches "
+        f"{data.band:.3g} Hz"
     )
-    if half < NYQUIST * subject.band:
-        most = max(1, int(0.5 * subject.rate / (NYQUIST * subject.band)))
+    if half < MIN_NYQUIST_RATIO * data.band:
+        most = max(1, int(0.5 * data.rate / (MIN_NYQUIST_RATIO * data.band)))
         yield Finding(
             "decimation",
             "warn",
@@ -106,16 +104,16 @@ def decimation(subject: Subject, factor: int) -> Iterator[Finding]:
         yield Finding("decimation", "pass", text)
 
 
-def rough_parameters(subjects: Sequence[Subject]) -> np.ndarray | None:
+def rough_parameters(records: Sequence[CheckData]) -> np.ndarray | None:
     """(b,) the described base parameters, else those of a quick fit to measured motion, else
     none.
     """
-    base = subjects[0].model.base
+    base = records[0].model.base
     if np.isfinite(base.nominal).all():
-        return np.asarray(base.nominal)
+        return base.nominal
     if (
-        not all(subject.is_measured for subject in subjects)
-        or (found := fitted(subjects, measured=True)) is None
+        not all(data.is_measured for data in records)
+        or (found := fitted(records, measured=True)) is None
     ):
         return None
-    return np.asarray(fit(found[0], "ols").values)
+    return fit(found[0], "ols").values

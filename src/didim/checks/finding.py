@@ -14,7 +14,7 @@ class Finding:
     check: str
     """What was looked at."""
     level: str
-    """"pass", "warn" (look at it) or "fail" (mend it first)."""
+    """"pass", "warn" (look at it) or "fail" (fix it first)."""
     found: str
     """What was seen, with figures."""
     remedy: str = ""

@@ -8,83 +8,83 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from didim.checks.data import Subject
+from didim.checks.data import CheckData
 from didim.checks.finding import Finding
 from didim.control.linear import LinearLoop, linearise
 from didim.errors import InputError
 from didim.signals.alignment import motion_frequency, time_offset
 from didim.simulation.prepare import lag_without_integrals, loop_lag
 
-SLOW = 1.0
+MIN_BANDWIDTH_RATIO = 1.0
 """Closed-loop poles over the band of the motion, below which plain DIDIM is not safe."""
 
 
-def lag(subject: Subject, parameters: np.ndarray | None) -> Iterator[Finding]:
+def lag(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
     """The time between reference and motion, beyond what the loop itself takes with these base
     parameters (b,).
     """
-    record = subject.record
+    record = data.record
     if record.q is None or record.q_ref is None:
         return
-    n, controller = record.n, subject.controller
+    n, controller = record.n, data.controller
     omega = motion_frequency(record)
     own = (
         np.zeros(n)
         if controller is None
-        else loop_lag(subject.model.base, parameters, controller, omega)
+        else loop_lag(data.model.base, parameters, controller, omega)
     )
     try:
         found = time_offset(record, own)
     except InputError:  # nothing moves, or the two do not overlap: other checks say so
         return
-    side = "late" if found.seconds > 0 else "early"
-    text = (
-        f"{1e3 * abs(found.seconds):.2f} ms {side}, beyond the loop's own {1e3 * own.max():.2f} ms"
-        if controller is not None
-        else (f"{1e3 * abs(found.seconds):.2f} ms {side}, loop and clocks together")
-    )
-    misfit = f"; the motion misses its reference by {100 * found.misfit_before:.2g} % of its range"
-    hidden = (
-        0.0
+    side = "lags behind" if found.seconds > 0 else "leads"
+    lag_text = f"the motion {side} its reference by {1e3 * abs(found.seconds):.2f} ms"
+    cause = (
+        "of loop and clocks together"
         if controller is None
-        else float(np.max(lag_without_integrals(subject.model, controller)))
+        else f"beyond the loop's own lag of {1e3 * own.max():.2f} ms"
     )
-    vague = 2.0 / subject.rate + 0.1 * own.max() + 0.3 * hidden
-    late = abs(found.seconds) > vague and found.misfit < 0.9 * found.misfit_before
-    if late and controller is not None:
+    error = f"the position error is {100 * found.misfit_before:.2g} % of the range"
+    text = f"{lag_text} {cause}; {error}"
+    hidden = (
+        0.0 if controller is None else float(np.max(lag_without_integrals(data.model, controller)))
+    )
+    tolerance = 2.0 / data.rate + 0.1 * own.max() + 0.3 * hidden
+    shifted = abs(found.seconds) > tolerance and found.misfit < 0.9 * found.misfit_before
+    if shifted and controller is not None:
         remedy = (
-            "another loop, or other clocks: reference = { align = true } shifts it, "
-            "estimate_delay in [didim] finds it."
+            "the loop or the clocks differ: reference = { align = true } shifts the reference, "
+            "estimate_delay in [didim] estimates the delay."
         )
-        yield Finding("lag", "warn", f"the motion is {text}{misfit}", remedy)
+        yield Finding("lag", "warn", text, remedy)
     else:
-        yield Finding("lag", "pass", f"the motion is {text}{misfit}")
+        yield Finding("lag", "pass", text)
 
 
-def known(subject: Subject, assumed: bool) -> Iterator[Finding]:
+def known(data: CheckData, assumed: bool) -> Iterator[Finding]:
     """Whether the loop is known at all."""
-    if subject.controller is None:
+    if data.controller is None:
         yield Finding(
             "loop",
             "warn",
             "no controller is described",
-            "IDIM does without; DIDIM needs [controller], as well as it is known.",
+            "IDIM needs no controller; DIDIM needs [controller], as far as it is known.",
         )
     elif assumed:
         yield Finding(
             "loop",
             "warn",
             "the loop is assumed, not known",
-            "read results with care; estimate_gains = true in [didim] finds gains where the true "
-            "reference was recorded.",
+            "read the results with care; estimate_gains = true in [didim] estimates the gains if "
+            "the true reference was recorded.",
         )
     else:
-        yield Finding("loop", "pass", repr(subject.controller))
+        yield Finding("loop", "pass", repr(data.controller))
 
 
-def stability(subject: Subject, parameters: np.ndarray | None) -> Iterator[Finding]:
+def stability(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
     """Poles of the linearised loop in the middle of the motion, against its band."""
-    if subject.controller is None or subject.states is None:
+    if data.controller is None or data.states is None:
         return
     if parameters is None:
         yield Finding(
@@ -93,42 +93,37 @@ def stability(subject: Subject, parameters: np.ndarray | None) -> Iterator[Findi
             "not judged: neither the description nor measured positions give inertias",
         )
         return
-    middle = 0.5 * (subject.states.q.max(axis=0) + subject.states.q.min(axis=0))
-    linear = linearise(subject.model.base, parameters, subject.controller, middle)
+    middle = 0.5 * (data.states.q.max(axis=0) + data.states.q.min(axis=0))
+    linear = linearise(data.model.base, parameters, data.controller, middle)
     if linear is None:
         yield Finding(
             "stability",
             "pass",
-            "not judged: the law is the user's own, or the inertia matrix is not positive there",
+            "not judged: the law is the user's own, or the inertia matrix is not positive definite",
         )
         return
     if not linear.stable:
         yield Finding(
             "stability",
             "fail",
-            f"the loop is unstable by itself, mostly {subject.label(linear.worst_joint)}",
-            "check the gains, drive gain, rate and delay; a loop that ran on the machine is "
-            "stable.",
+            f"the loop is unstable, mainly at {data.label(linear.worst_joint)}",
+            "check the gains, drive gain, rate and delay; the loop of the real robot was stable.",
         )
         return
-    slowest, band = _slowest(linear, subject), subject.band
+    slowest, band = _slowest(linear, data), data.band
     text = f"slowest pole {slowest:.3g} Hz, motion up to {band:.3g} Hz"
-    if slowest < SLOW * band:
+    if slowest < MIN_BANDWIDTH_RATIO * band:
         yield Finding(
             "bandwidth",
             "warn",
             text,
-            "plain DIDIM may not arrive in so soft a loop; refine = true in [didim] does.",
+            "plain DIDIM may not converge in so slow a loop; refine = true in [didim] does.",
         )
     else:
         yield Finding("bandwidth", "pass", f"stable; {text}")
 
 
-def _slowest(linear: LinearLoop, subject: Subject) -> float:
+def _slowest(linear: LinearLoop, data: CheckData) -> float:
     """Hz."""
-    rate = (
-        subject.controller.rate
-        if subject.controller is not None and subject.controller.rate
-        else 1.0
-    )
+    rate = data.controller.rate if data.controller is not None and data.controller.rate else 1.0
     return linear.slowest * (rate if linear.sampled else 1.0) / (2 * np.pi)

@@ -7,44 +7,45 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.checks.data import Subject
+from didim.checks.data import CheckData
 from didim.checks.finding import Finding
-from didim.checks.signals import BEYOND
+from didim.checks.signals import MAX_TORQUE_LIMIT_RATIO
 from didim.signals.states import States
 from didim.simulation.records import SILENT
 
 Array = NDArray[np.float64]
 
-MOST = 4000
+MAX_SAMPLES = 4000
 """Samples that the checks look at, at most."""
 
-OPPOSES = -0.05
-"""Share of a joint's torque by which fitted friction may drive it, before its sign is doubted."""
+MIN_FRICTION_POWER = -0.05
+"""Fraction of a joint's torque by which fitted friction may drive it before its sign is
+questioned.
+"""
 
-FAR_OFF = 5.0
-"""Ratio of measured to described torque beyond which units are doubted."""
+MAX_TORQUE_RATIO = 5.0
+"""Ratio of measured to described torque beyond which the units are questioned."""
 
 
-def _thinned(subject: Subject) -> tuple[States, Array] | None:
+def _thinned(data: CheckData) -> tuple[States, Array] | None:
     """Motion and torque at some thousand samples; nothing where there is no motion."""
-    if subject.states is None:
+    if data.states is None:
         return None
-    count = np.size(subject.even.t)
-    chosen = np.arange(count)[subject.inner][:: -(-count // MOST)]
-    states = subject.states
-    return States(states.q[chosen], states.dq[chosen], states.ddq[chosen]), np.asarray(
-        subject.even.tau
-    )[chosen]
+    count = data.even.t.size
+    chosen = np.arange(count)[data.inner][:: -(-count // MAX_SAMPLES)]
+    states = data.states
+    some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
+    return some, data.even.tau[chosen]
 
 
-def torque_sign(subject: Subject) -> Iterator[Finding]:
+def torque_sign(data: CheckData) -> Iterator[Finding]:
     """A torque that opposes the motion: each joint's equations are fitted alone, and friction must
-    take energy out.
+    dissipate energy.
     """
-    if (found := _thinned(subject)) is None:
+    if (found := _thinned(data)) is None:
         return
     states, tau = found
-    base = subject.model.base
+    base = data.model.base
     W = base.regressor(states.q, states.dq, states.ddq)
     against, judged = [], 0
     for j in range(tau.shape[1]):
@@ -63,7 +64,7 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
             [dict(zip(used, values, strict=True)).get(k, 0.0) for k in columns]
         )
         speed = np.linalg.norm(states.dq[:, j])
-        if friction @ states.dq[:, j] < OPPOSES * speed * np.linalg.norm(
+        if friction @ states.dq[:, j] < MIN_FRICTION_POWER * speed * np.linalg.norm(
             tau[:, j] - tau[:, j].mean()
         ):
             against.append(j)
@@ -75,68 +76,68 @@ def torque_sign(subject: Subject) -> Iterator[Finding]:
         signs = ", ".join("-1.0" if j in against else "1.0" for j in range(tau.shape[1]))
         yield Finding(
             "torque sign",
-            "fail" if subject.is_measured else "warn",
-            f"the torque opposes the motion: friction would drive {subject.listed(against)}",
-            f"columns mixed up, or a sign turned around: multiply the unit of tau by [{signs}].",
+            "fail" if data.is_measured else "warn",
+            f"the torque opposes the motion: friction would add energy to {data.listed(against)}",
+            f"columns mixed up, or a sign inverted: multiply the unit of tau by [{signs}].",
         )
     else:
-        yield Finding("torque sign", "pass", "friction takes energy out of every joint")
+        yield Finding("torque sign", "pass", "friction dissipates energy in every joint")
 
 
-def torque_size(subject: Subject) -> Iterator[Finding]:
-    """A torque far from what the description or the limits make likely: amperes, or the motors'
+def torque_size(data: CheckData) -> Iterator[Finding]:
+    """A torque far from that of the description or from the limits: amperes, or the motors'
     side.
     """
-    tau = np.asarray(subject.record.tau)
-    largest, limits = np.abs(tau).max(axis=0), subject.model.robot.torque_limits
+    tau = data.record.tau
+    largest, limits = np.abs(tau).max(axis=0), data.model.robot.torque_limits
     silent = np.flatnonzero(largest < SILENT)
     if silent.size:
         yield Finding(
             "torque size",
             "fail",
-            f"the torque of {subject.listed(silent)} is zero throughout",
+            f"the torque of {data.listed(silent)} is zero throughout",
             "was it recorded, and is it in the right column?",
         )
         return
     hint = "amperes, or torques of the motors? units = { tau = <N.m per A> }, or gear."
-    over = np.flatnonzero(largest > BEYOND * limits)
+    over = np.flatnonzero(largest > MAX_TORQUE_LIMIT_RATIO * limits)
     if over.size:
         j = int(over[0])
         yield Finding(
             "torque size",
             "warn",
-            f"{subject.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N",
+            f"{data.label(j)} has up to {largest[j]:.3g}, its limit is {limits[j]:.3g} N.m or N",
             hint,
         )
         return
-    found, phi = _thinned(subject), subject.model.described
+    found, phi = _thinned(data), data.model.described
     if found is None or not np.isfinite(phi).all():
         yield Finding(
             "torque size", "pass", "not judged: the description gives no values to compare with"
         )
         return
     states, some = found
-    expected = subject.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
+    expected = data.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
     rms, right = np.sqrt(np.mean(some**2, axis=0)), np.sqrt(np.mean(expected**2, axis=0))
     ratio = rms / np.where(right > 0, right, 1.0)
-    nominal = subject.model.nominal
+    nominal = data.model.nominal
     whole = np.isfinite(nominal).all() and any(
         value > 0
-        for each, value in zip(subject.model.parameters, nominal, strict=True)
+        for each, value in zip(data.model.parameters, nominal, strict=True)
         if each.kind.is_friction
     )
     high = (
-        ratio > FAR_OFF if whole else np.zeros(ratio.size, dtype=bool)
+        ratio > MAX_TORQUE_RATIO if whole else np.zeros(ratio.size, dtype=bool)
     )  # friction and rotors may be most of a wrist's torque
-    odd = np.flatnonzero((right > 0) & (high | (ratio < 1 / FAR_OFF)))
+    odd = np.flatnonzero((right > 0) & (high | (ratio < 1 / MAX_TORQUE_RATIO)))
     if odd.size:
-        told = ", ".join(f"{subject.label(j)} {ratio[j]:.2g}" for j in odd)
+        ratios = ", ".join(f"{data.label(j)} {ratio[j]:.2g}" for j in odd)
         yield Finding(
-            "torque size", "warn", f"torque over what the description makes likely: {told}", hint
+            "torque size", "warn", f"ratio of measured to described torque: {ratios}", hint
         )
     else:
         yield Finding(
             "torque size",
             "pass",
-            f"{ratio.min():.2g} to {ratio.max():.2g} times what the description makes likely",
+            f"{ratio.min():.2g} to {ratio.max():.2g} times the torque of the description",
         )

@@ -1,4 +1,4 @@
-"""What a person types: the command `didim`."""
+"""The command line: `didim`."""
 
 from didim.cli.main import main
 

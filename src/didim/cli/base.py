@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     for joint in model.robot.joints:
         if not any(map(math.isnan, joint.link)) and not is_consistent(joint.link):
             print(
-                "\nNote: no body can have the nominal inertial parameters of the link of joint "
-                f"{joint.name!r}."
+                "\nNote: the nominal inertial parameters of the link of joint "
+                f"{joint.name!r} are not physically consistent."
             )
     return 0
 

@@ -17,8 +17,8 @@ def run(options: argparse.Namespace) -> int:
         findings = study.check()
     counts = {level: sum(each.level == level for each in findings) for level in LEVELS}
     if options.json:
-        told = [FindingAnswer(**vars(each)) for each in findings]
-        print(printed(CheckAnswer(passed=not counts["fail"], findings=told)))
+        answers = [FindingAnswer(**vars(each)) for each in findings]
+        print(printed(CheckAnswer(passed=not counts["fail"], findings=answers)))
     else:
         print(*findings, sep="\n")
         print(f"\n{counts['pass']} passed, {counts['warn']} to look at, {counts['fail']} failed.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from didim.cli.progress import progress
 from didim.demo import demo
 from didim.errors import InputError
-from didim.report.data import subject_of
+from didim.report.data import report_data
 from didim.report.files import check_free, write_made, write_picture
 from didim.report.page import page
 from didim.report.pictures import new_axes, torques
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
         estimate = replace(
             shown.didim, provenance={**shown.didim.provenance, "command": options.command}
         )
-        text = page(subject_of(estimate))
+        text = page(report_data(estimate))
     print(shown.text())
     print(f"\nReport, to open in a browser: {write_made(report, text)}")
     try:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from didim.cli.init import INSTEAD
+from didim.cli.init import OVERWRITE_HINT
 from didim.errors import InputError
 from didim.export import inverse_dynamics_code
 from didim.output import free, write
@@ -17,21 +17,25 @@ _ROBOT = (".urdf", ".toml")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the file that the ending of its name asks for; status 1 if the identification had not
+    """Write the file of the kind that its ending names; status 1 if the identification had not
     converged.
     """
     file = Path(options.out)
     kind = file.suffix.lower()
     if kind not in (*_CODE, *_ROBOT):
         raise InputError(f"{file}: must end in {', '.join((*_ROBOT, *_CODE))}.")
-    free(file, options.force, INSTEAD)
+    free(file, options.force, OVERWRITE_HINT)
     estimate = load_estimate(options.result)
     if options.like is not None and kind != ".urdf":
         raise InputError(f"{file}: --like is for .urdf files.")
     if kind in _ROBOT:
         estimate.to_robot(file, overwrite=options.force, like=options.like)
     else:
-        write({file: inverse_dynamics_code(estimate, _CODE[kind]).encode()}, options.force, INSTEAD)
+        write(
+            {file: inverse_dynamics_code(estimate, _CODE[kind]).encode()},
+            options.force,
+            OVERWRITE_HINT,
+        )
     print(f"Written: {file}")
     if estimate.status != "converged":
         print(

@@ -1,4 +1,4 @@
-"""`didim identify`: what a study asks for."""
+"""`didim identify`: the identification that a study describes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from didim.cli.answers import IdentifyAnswer, JudgementAnswer, UseAnswer, ValidationAnswer, printed
-from didim.cli.init import INSTEAD
+from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
 from didim.errors import InputError
 from didim.output import free
@@ -22,7 +22,7 @@ from didim.study import Study, load_study
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the summary, write what was asked for; status 1 if it did not converge."""
+    """Print the summary, write the requested files; status 1 if it did not converge."""
     study = load_study(options.study, options.set)
     result = _free(options.out, study, "result", (".json",), options.force)
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if page is not None:
         try:
             files.append(str(write_report(estimate, page, overwrite=options.force)))
-        except InputError as problem:  # the disk is full, the folder gone: the result stands
+        except InputError as problem:  # the disk is full or the folder missing: the result is kept
             refused = f"{refused} {page} was not written. {problem}".strip()
     if options.json:
         print(printed(answer(estimate, files)))
@@ -51,7 +51,7 @@ def _write(
     estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
 ) -> tuple[list[str], str]:
     """Write the result and the robot; the files, and why there is no robot where none could be
-    made: that undoes nothing.
+    written: the result is kept.
     """
     files: list[str] = []
     if result is not None:
@@ -77,9 +77,9 @@ def _free(
         return None
     if path.suffix.lower() not in endings:
         raise InputError(f"{path}: must end in {' or '.join(endings)}.")
-    free(path, force, INSTEAD)
+    free(path, force, OVERWRITE_HINT)
     if key == "result":
-        free(path.with_suffix(".npz"), force, INSTEAD)
+        free(path.with_suffix(".npz"), force, OVERWRITE_HINT)
     return path
 
 

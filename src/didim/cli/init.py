@@ -15,7 +15,7 @@ from didim.robot import load_robot, shipped_robots
 from didim.signals.tables import read_table
 from didim.study.template import data_template, virtual_template
 
-INSTEAD = "give another name, or --force"
+OVERWRITE_HINT = "give another name, or --force"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,17 +23,19 @@ def run(options: argparse.Namespace) -> int:
     study = Path(options.study)
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
-    free(study, options.force, INSTEAD)
+    free(study, options.force, OVERWRITE_HINT)
     model = DynamicModel(load_robot(options.robot))
-    robot = options.robot if options.robot in shipped_robots() else _seen_from(study, options.robot)
+    robot = (
+        options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
+    )
     if options.data is None:
-        free(study.with_name(f"{study.stem}-record.csv"), options.force, INSTEAD)
+        free(study.with_name(f"{study.stem}-record.csv"), options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
             template = virtual_template(study, robot, model)
     else:
         table = read_table(options.data)
-        template = data_template(study, robot, model, _seen_from(study, options.data), table)
-    write(template.files, options.force, INSTEAD)
+        template = data_template(study, robot, model, _relative_to(study, options.data), table)
+    write(template.files, options.force, OVERWRITE_HINT)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
     for signal, columns in template.guessed.items():
         print(f"  {signal}: {columns if isinstance(columns, str) else ', '.join(columns)}")
@@ -41,15 +43,15 @@ def run(options: argparse.Namespace) -> int:
         print(f"  not used: {', '.join(sorted(template.unused))}")
     if template.missing:
         print(
-            f"To be filled in, in columns: {', '.join(template.missing)}; the names of the log do "
-            "not tell."
+            f"To be filled in, in columns: {', '.join(template.missing)}; they cannot be guessed "
+            "from the names of the log."
         )
     name = shlex.quote(str(study))
     print(f"Next: didim check {name}, then didim identify {name}")
     return 1 if template.missing else 0
 
 
-def _seen_from(study: Path, file: str) -> str:
+def _relative_to(study: Path, file: str) -> str:
     """A path as the study must write it."""
     try:
         relative = os.path.relpath(Path(file).resolve(), study.resolve().parent)

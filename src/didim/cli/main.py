@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.filterwarnings(
                 "ignore", r".* encountered in ", RuntimeWarning
-            )  # of NumPy, on numbers beyond reason
+            )  # of NumPy, on numbers out of range
             warnings.showwarning = _one_line
             status: int = options.run(options)
         sys.stdout.flush()
@@ -49,12 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             "there is not enough memory; use a part of the record (between), or decimate more",
             2,
         )
-    except (
-        Exception
-    ) as problem:  # a fault of ours: a person still gets one line, and --debug the rest
-        told = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    except Exception as problem:  # a bug in didim: one line for the user, the rest with --debug
+        message = f"{type(problem).__name__}: {problem}".splitlines()[0]
         return _refused(
-            options, f"internal error, please report it with the output of --debug: {told}", 2
+            options, f"internal error, please report it with the output of --debug: {message}", 2
         )
 
 
@@ -67,7 +65,7 @@ def _refused(options: Any, message: str, status: int) -> int:
 
 
 def _one_line(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """A warning as a person wants to read it."""
+    """A warning on one line."""
     del category
     print(f"didim: warning: {' '.join(str(message).split())}", file=sys.stderr)
 

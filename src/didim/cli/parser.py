@@ -52,7 +52,7 @@ class _Commands:
     def add(
         self, name: str, about: str, examples: str, description: str = ""
     ) -> argparse.ArgumentParser:
-        """One command; `examples` stand below its help."""
+        """One command; `examples` are shown below its help."""
         sentence = f"{about[0].upper()}{about[1:]}."
         command: argparse.ArgumentParser = self._all.add_parser(
             name,
@@ -148,7 +148,7 @@ def _add_init(commands: _Commands) -> None:
 def _add_check(commands: _Commands) -> None:
     check = commands.add(
         "check",
-        "look at the records and the loop before any number is believed",
+        "find data problems to fix before identifying",
         """didim check study.toml
         didim check study.toml --set experiment.between=[0,10]""",
         "Each finding is pass, warn or fail, with a remedy. Exit status 1 if one fails.",
@@ -160,7 +160,7 @@ def _add_check(commands: _Commands) -> None:
 def _add_identify(commands: _Commands) -> None:
     identify = commands.add(
         "identify",
-        "identify the parameters that a study asks for",
+        "identify the parameters of the model that a study describes",
         """didim identify study.toml
         didim identify study.toml --report report.html
         didim identify study.toml --set method=idim --out result.json

@@ -1,4 +1,4 @@
-"""Progress bars on standard error: for a person at a terminal, silent otherwise."""
+"""Progress bars on standard error: at a terminal; silent otherwise."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Report = Callable[[float], None]
 
 @contextmanager
 def progress(title: str) -> Iterator[Report | None]:
-    """A bar for something that takes seconds; what it gives is called with the share done, and is
-    None without a terminal.
+    """A bar for something that takes seconds; what it gives is called with the fraction done, and
+    is None without a terminal.
     """
     if not sys.stderr.isatty():
         yield None
@@ -37,10 +37,10 @@ def progress(title: str) -> Iterator[Report | None]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(title, total=None)  # pulses until a share is told
+        task = bars.add_task(title, total=None)  # pulses until a fraction is reported
 
-        def report(share: float) -> None:
-            bars.update(task, total=1.0, completed=share, description=title)
+        def report(fraction: float) -> None:
+            bars.update(task, total=1.0, completed=fraction, description=title)
 
         with _compiling_shown(
             lambda kernel: bars.update(task, description=f"{title} (compiling {kernel}, once)")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from didim.cli.answers import MotionAnswer, SimulateAnswer, printed
-from didim.cli.init import INSTEAD
+from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
 from didim.output import free, write
 from didim.results import load_estimate
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     estimate = None if options.result is None else load_estimate(options.result)
     files = files_for(Path(options.out), [*study.records])
     for file in files:
-        free(file, options.force, INSTEAD)
+        free(file, options.force, OVERWRITE_HINT)
     with progress(f"simulating {study.model.robot.name}") as report:
         found = simulate_study(study, estimate, report)
     write(
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
             for file, each in zip(files, found, strict=True)
         },
         options.force,
-        INSTEAD,
+        OVERWRITE_HINT,
     )
     motions = [
         MotionAnswer(
@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
         print(printed(SimulateAnswer(robot=study.model.robot.name, motions=motions)))
     else:
         for each in motions:
-            told = "" if each.completed else f"; NOT COMPLETED: {each.message}"
+            failure = "" if each.completed else f"; NOT COMPLETED: {each.message}"
             print(
                 f"{each.experiment}: {each.samples} samples of t, q_ref, q, dq, ddq, tau in "
-                f"{each.file}{told}"
+                f"{each.file}{failure}"
             )
     return 0 if all(each.completed for each in motions) else 1

@@ -1,4 +1,4 @@
-"""What drives the machine: control laws, their tuning and the linearised loop."""
+"""Control laws, their tuning and the linearised loop."""
 
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque, OwnLaw

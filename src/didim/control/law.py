@@ -12,7 +12,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, GAINS_ONLY, GRAVITY, Desk, Law
+from didim.control.kernels.law import (
+    COMPUTED_TORQUE,
+    FEEDFORWARD,
+    GAINS_ONLY,
+    GRAVITY,
+    ControllerState,
+    Law,
+)
 from didim.control.settings import is_default, refuse_unless
 from didim.dynamics.kernels.tree import Tree, Values
 from didim.dynamics.torque import TorqueModel
@@ -22,7 +29,7 @@ from didim.validation import per_joint, real, whole
 Array = NDArray[np.float64]
 
 VELOCITIES = ("true", "backward_difference", "mean_difference")
-MOST_DELAY = 100_000
+MAX_DELAY_SAMPLES = 100_000
 MODEL_TERMS = {
     "none": GAINS_ONLY,
     "gravity": GRAVITY,
@@ -57,7 +64,7 @@ class Controller:
     inertia: ArrayLike | None = None
     """(n,) a priori J_j of (58); None: max over q of M_jj at the simulated parameters."""
     velocity_reference: ArrayLike = 0.0
-    """Share of the reference velocity in s = kp e + ff dq_r - dq: 0 in (53), 1 for full velocity
+    """Fraction of the reference velocity in s = kp e + ff dq_r - dq: 0 in (53), 1 for full velocity
     feedforward.
     """
     drive_gain: ArrayLike | None = None
@@ -113,9 +120,10 @@ class Controller:
         object.__setattr__(
             self, "delay", whole(self.delay, f"{where}: delay, in samples,", least=0)
         )
-        if self.delay > MOST_DELAY:
+        if self.delay > MAX_DELAY_SAMPLES:
             raise InputError(
-                f"{where}: a delay of {self.delay} samples is beyond the limit of {MOST_DELAY}."
+                f"{where}: a delay of {self.delay} samples is beyond the limit of "
+                f"{MAX_DELAY_SAMPLES}."
             )
         if self.rate is None and (
             self.delay or self.velocity != "true" or np.any(np.asarray(self.encoder) != 0)
@@ -305,9 +313,11 @@ class Controller:
         """
         return model.tree if self.model is None else self.model.tree
 
-    def desk(self, n: int, c: int) -> Desk:
-        """A clean desk for n joints and c contacts of the controller's own model."""
-        return Desk(
+    def controller_state(self, n: int, c: int) -> ControllerState:
+        """The initial state, all zero, for n joints and c contacts of the controller's own
+        model.
+        """
+        return ControllerState(
             np.zeros((2, n)),
             np.zeros((2, n)),
             np.zeros((self.delay + 1, n)),

@@ -19,7 +19,7 @@ from didim.validation import per_joint, whole
 
 Array = NDArray[np.float64]
 
-MOST_MEMORY = 1_000_000
+MAX_MEMORY_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -164,9 +164,10 @@ class OwnLaw(Controller):
                 f"OwnLaw: law must come from didim.control_law, found {type(self.law).__name__}."
             )
         object.__setattr__(self, "memory", whole(self.memory, "OwnLaw: memory", least=0))
-        if self.memory > MOST_MEMORY:
+        if self.memory > MAX_MEMORY_NUMBERS:
             raise InputError(
-                f"OwnLaw: a memory of {self.memory} numbers is beyond the limit of {MOST_MEMORY}."
+                f"OwnLaw: a memory of {self.memory} numbers is beyond the limit of "
+                f"{MAX_MEMORY_NUMBERS}."
             )
         if self.model is not None or self.model_term != "none":
             raise InputError("OwnLaw has no model of its own: write what it adds into the law.")

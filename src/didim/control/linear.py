@@ -133,8 +133,8 @@ def _continuous(A: Array, B: Array, law: Law) -> Array:
 
 
 def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
-    """One sample as a matrix on q, dq, the last two positions, the integrals and the commands on
-    their way.
+    """One sample as a matrix on q, dq, the last two positions, the integrals and the commands in
+    the delay line.
     """
     n, T = law.kp.size, law.period
     block = expm(T * np.block([[A, B], [np.zeros((n, 3 * n))]]))

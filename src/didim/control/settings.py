@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError, shortened
-from didim.validation import LARGEST
+from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,9 @@ def refuse_unless(
     holds: Callable[[Array], Any],
     infinite: bool = False,
 ) -> None:
-    """Refuse a setting that is no number, or one for each joint, or does not meet the condition."""
+    """Refuse a setting that is not a number or one for each joint, or does not meet the
+    condition.
+    """
     if value is None:
         return
     try:
@@ -40,8 +42,8 @@ def refuse_unless(
         ) from None
     if (
         isinstance(value, str | bytes | bool)
-        or not (infinite or np.all(np.abs(array) < LARGEST))
+        or not (infinite or np.all(np.abs(array) < LARGEST_NUMBER))
         or not np.all(holds(array))
     ):
-        hint = "; a gain of the wrong sign is no feedback" if condition != "finite" else ""
+        hint = "; a gain of the wrong sign gives positive feedback" if condition != "finite" else ""
         raise InputError(f"{name} must be {condition}, found {shortened(value)}{hint}.")

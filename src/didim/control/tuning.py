@@ -20,18 +20,18 @@ from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
-_STARTS = 64
-_CLIMBERS = 4
-_SWEEPS = 12
-_GRID = 145
-_FIVE = 2 * np.pi * np.arange(5) / 5
+_START_COUNT = 64
+_STARTS_PER_JOINT = 4
+_MAX_SWEEPS = 12
+_GRID_POINTS = 145
+_FIT_ANGLES = 2 * np.pi * np.arange(5) / 5
 
 
 def _harmonics(q: Array) -> Array:
     return np.stack([np.ones_like(q), np.cos(q), np.sin(q), np.cos(2 * q), np.sin(2 * q)], axis=-1)
 
 
-_FIT = np.linalg.inv(_harmonics(_FIVE))
+_FIT_MATRIX = np.linalg.inv(_harmonics(_FIT_ANGLES))
 
 
 def largest_inertias(
@@ -68,15 +68,15 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
     """J (n,), and for each joint the pose (n, n) at which it is reached."""
     n, inertia = model.robot.n, _Inertia(model, parameters)
     lower, upper = joint_ranges(model)
-    points = lower + (upper - lower) * qmc.Halton(n, scramble=False).random(_STARTS)
-    order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_CLIMBERS]
-    best, joints = points[order.T.ravel()], np.repeat(np.arange(n), _CLIMBERS)
+    points = lower + (upper - lower) * qmc.Halton(n, scramble=False).random(_START_COUNT)
+    order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_STARTS_PER_JOINT]
+    best, joints = points[order.T.ravel()], np.repeat(np.arange(n), _STARTS_PER_JOINT)
     rows = np.arange(joints.size)
     largest = inertia.diagonals(best)[rows, joints]
-    for _ in range(_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         before = largest
         for k in range(n):
-            moved = np.isin(joints, _carriers(model, k))
+            moved = np.isin(joints, _ancestors(model, k))
             if moved.any():
                 best[moved, k] = _maximise(
                     inertia, best[moved], joints[moved], k, lower[k], upper[k]
@@ -84,7 +84,7 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
         largest = inertia.diagonals(best)[rows, joints]
         if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
-    first = largest.reshape(n, _CLIMBERS).argmax(axis=1) + _CLIMBERS * np.arange(n)
+    first = largest.reshape(n, _STARTS_PER_JOINT).argmax(axis=1) + _STARTS_PER_JOINT * np.arange(n)
     return largest[first], best[first]
 
 
@@ -120,8 +120,8 @@ def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
     return np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach)
 
 
-def _carriers(model: TorqueModel, k: int) -> list[int]:
-    """The joints below k on its way to the base: only their inertia depends on q_k."""
+def _ancestors(model: TorqueModel, k: int) -> list[int]:
+    """The joints between the base and joint k: only their inertia depends on q_k."""
     found, joints = [], model.robot.joints
     while (k := joints[k].parent) >= 0:
         found.append(k)
@@ -137,8 +137,8 @@ def _maximise(
     if inertia.model.robot.joints[k].kind == "prismatic":
         ends = np.array([lower, upper])
         return ends[inertia.along(points, joints, k, ends).argmax(axis=1)]
-    coefficients = _FIT @ inertia.along(points, joints, k, _FIVE).T
-    grid = np.linspace(lower, upper, _GRID)
+    coefficients = _FIT_MATRIX @ inertia.along(points, joints, k, _FIT_ANGLES).T
+    grid = np.linspace(lower, upper, _GRID_POINTS)
     start = grid[(_harmonics(grid) @ coefficients).argmax(axis=0)]
     return np.clip(_newton(start, coefficients), lower, upper)
 

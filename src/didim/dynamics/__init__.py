@@ -1,4 +1,4 @@
-"""What the machine obeys: the dynamic model and its base parameters."""
+"""The dynamic model of a robot and its base parameters."""
 
 from didim.dynamics.model import BaseModel, DynamicModel
 

@@ -4,8 +4,8 @@ with a line search.
     minimise  1/2 |R (matrix theta, z) - target|^2 + mu barrier(theta) + 1/2 |(z - z0) / s|^2
 
 over the standard parameters theta and further unknowns z (logarithms of gains, a delay). In a
-Gauss-Newton step R and the target are the QR-compressed, weighted Jacobian and what it should
-reach; no semidefinite solver is needed.
+Gauss-Newton step R and the target are the QR-compressed, weighted Jacobian and its right-hand
+side; no semidefinite solver is needed.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from didim.dynamics.consistent import Consistent
 
 Array = NDArray[np.float64]
 
-MU = 0.1
-"""Weight of the barrier, where a row's error counts in its standard deviations."""
+BARRIER_WEIGHT = 0.1
+"""mu, where a row's error counts in its standard deviations."""
 
-_ROUNDS = 100
-_REACH = 0.9
-"""Of the way to the boundary of the set that one step may go."""
+_MAX_ITERATIONS = 100
+_BOUNDARY_FRACTION = 0.9
+"""Fraction of the distance to the boundary of the set that one step may go."""
 
-_SMALL = 1e-10
+_DECREMENT_TOLERANCE = 1e-10
 """Newton decrement at which the problem is solved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The set, the step's least squares, and the pull on the further unknowns."""
+    """The set, the least-squares problem of the step, and the prior on the further unknowns."""
 
     consistent: Consistent
     matrix: Array
@@ -46,16 +46,16 @@ class Problem:
     """(e,) z0."""
     spread: Array
     """(e,) s."""
-    mu: float = MU
+    mu: float = BARRIER_WEIGHT
 
     def value(self, theta: Array, z: Array) -> float:
         """What is minimised."""
-        rest = self.R @ np.concatenate([self.matrix @ theta, z]) - self.target
-        pull = (z - self.centre) / self.spread
+        residual = self.R @ np.concatenate([self.matrix @ theta, z]) - self.target
+        prior = (z - self.centre) / self.spread
         return (
-            0.5 * float(rest @ rest)
+            0.5 * float(residual @ residual)
             + self.mu * self.consistent.value(theta)
-            + 0.5 * float(pull @ pull)
+            + 0.5 * float(prior @ prior)
         )
 
     def solve(
@@ -68,31 +68,31 @@ class Problem:
             [np.ones(p, dtype=bool), np.ones(z.size, dtype=bool) if held is None else ~held]
         )
         x = np.concatenate([theta, z])
-        normal, now = R.T @ R, self.value(theta, z)
-        for _ in range(_ROUNDS):
+        normal, current = R.T @ R, self.value(theta, z)
+        for _ in range(_MAX_ITERATIONS):
             gradient, hessian = self._slopes(R, normal, x, p)
             step = np.zeros(x.size)
             step[moves] = _newton(hessian[np.ix_(moves, moves)], gradient[moves])
             decrement = -float(gradient @ step)
-            if decrement < _SMALL:
+            if decrement < _DECREMENT_TOLERANCE:
                 break
-            share = min(1.0, _REACH * self.consistent.reach(x[:p], step[:p]))
-            while share > 1e-12:
-                trial = x + share * step
+            fraction = min(1.0, _BOUNDARY_FRACTION * self.consistent.reach(x[:p], step[:p]))
+            while fraction > 1e-12:
+                trial = x + fraction * step
                 found = self.value(trial[:p], trial[p:])
-                if found <= now - 1e-4 * share * decrement:
+                if found <= current - 1e-4 * fraction * decrement:
                     break
-                share *= 0.5
+                fraction *= 0.5
             else:
                 break
-            x, now = trial, found
+            x, current = trial, found
         return x[:p], x[p:]
 
     def _slopes(self, R: Array, normal: Array, x: Array, p: int) -> tuple[Array, Array]:
-        slope, bend = self.consistent.slopes(x[:p])
+        slope, curvature = self.consistent.slopes(x[:p])
         gradient, hessian = R.T @ (R @ x - self.target), normal.copy()
         gradient[:p] += self.mu * slope
-        hessian[:p, :p] += self.mu * bend
+        hessian[:p, :p] += self.mu * curvature
         gradient[p:] += (x[p:] - self.centre) / self.spread**2
         hessian[p:, p:] += np.diag(1.0 / self.spread**2)
         return gradient, hessian
@@ -106,4 +106,4 @@ def _newton(hessian: Array, gradient: Array) -> Array:
         factor = linalg.cho_factor(scaled, check_finite=False)
     except linalg.LinAlgError:
         factor = linalg.cho_factor(scaled + 1e-10 * np.eye(scale.size), check_finite=False)
-    return np.asarray(-scale * linalg.cho_solve(factor, scale * gradient, check_finite=False))
+    return -scale * linalg.cho_solve(factor, scale * gradient, check_finite=False)

@@ -3,10 +3,10 @@ parameters.
 
     minimise  barrier(theta)  subject to  matrix theta = beta
 
-Newton's method first walks along a straight line of base parameters to beta, from a machine of
-round links in the middle of the set, staying near the least barrier of that on the way. The set is
-convex: if beta can be a machine's, so can everything on that line, and the walk arrives. From there
-the least barrier around the prior itself is looked for.
+Newton's method first follows a straight line of base parameters to beta, from a robot of spherical
+links in the middle of the set, and stays close to the least barrier around that robot. The set is
+convex: if beta is physically consistent, so is every point of that line, and the path reaches beta.
+From there the least barrier around the prior itself is computed.
 """
 
 from __future__ import annotations
@@ -19,58 +19,61 @@ from didim.dynamics.consistent import Consistent
 
 Array = NDArray[np.float64]
 
-_STEPS = 200
-_SHARE = 0.7
-"""Of the way to the boundary that one step may go."""
+_MAX_STEPS = 200
+_BOUNDARY_FRACTION = 0.7
+"""Fraction of the distance to the boundary that one step may go."""
 
-_STALLED = 1e-8
-"""Share of a step below which the walk does not get on: beta is no machine's."""
+_MIN_STEP_FRACTION = 1e-8
+"""Fraction of a step below which the path has stalled: beta is not physically consistent."""
 
-_NEARLY, _SMALL = 0.1, 1e-18
-"""Newton decrement at which the barrier is small enough to walk on, and at which it is least."""
+_PATH_DECREMENT, _FINAL_DECREMENT = 0.1, 1e-18
+"""Newton decrement at which a point of the path, and the final point, counts as the minimum."""
 
 
 def least_barrier(
-    around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
+    barrier: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
 ) -> Array | None:
     """theta (p,) with matrix @ theta = beta, equal to the prior where it may not move; None where
-    no machine has beta.
+    beta is not physically consistent.
 
-    `middle` is the barrier around a machine of round links that agrees with the prior where it may
-    not move.
+    `middle` is the barrier around a robot of spherical links that agrees with the prior where it
+    may not move.
     """
     try:
-        return _walked(around, middle, matrix, beta, moves)
+        return _path_to(barrier, middle, matrix, beta, moves)
     except linalg.LinAlgError:  # so near to the boundary that rounding decides
         return None
 
 
-def _walked(
-    around: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
+def _path_to(
+    barrier: Consistent, middle: Consistent, matrix: Array, beta: Array, moves: NDArray[np.bool_]
 ) -> Array | None:
     theta = middle.prior.copy()
     scale = np.linalg.norm(beta) + np.linalg.norm(matrix @ theta)
-    for _ in range(_STEPS):
-        rest = beta - matrix @ theta
-        if np.linalg.norm(rest) <= 1e-14 * scale:
+    for _ in range(_MAX_STEPS):
+        residual = beta - matrix @ theta
+        if np.linalg.norm(residual) <= 1e-14 * scale:
             break
-        step, _ = _newton(middle, matrix, theta, rest, moves)
-        share = min(1.0, _SHARE * middle.reach(theta, step))
-        if share < _STALLED:
+        step, _ = _newton(middle, matrix, theta, residual, moves)
+        fraction = min(1.0, _BOUNDARY_FRACTION * middle.reach(theta, step))
+        if fraction < _MIN_STEP_FRACTION:
             return None
-        theta = _centred(middle, matrix, theta + share * step, moves, _NEARLY)
-    for found in (_centred(around, matrix, theta, moves, _SMALL), theta):
-        met = _exactly(around, matrix, beta, found, moves)
-        if around.contains(met) and np.linalg.norm(matrix @ met - beta) <= 1e-12 * scale:
-            return met
+        theta = _centred(middle, matrix, theta + fraction * step, moves, _PATH_DECREMENT)
+    for found in (_centred(barrier, matrix, theta, moves, _FINAL_DECREMENT), theta):
+        projected = _projected(barrier, matrix, beta, found, moves)
+        if (
+            barrier.contains(projected)
+            and np.linalg.norm(matrix @ projected - beta) <= 1e-12 * scale
+        ):
+            return projected
     return None
 
 
-def _exactly(
-    around: Consistent, matrix: Array, beta: Array, theta: Array, moves: NDArray[np.bool_]
+def _projected(
+    barrier: Consistent, matrix: Array, beta: Array, theta: Array, moves: NDArray[np.bool_]
 ) -> Array:
-    """theta with what rounding left of the way to beta made up, in units of the barrier."""
-    size = np.where(moves, 1.0 / np.sqrt(np.diag(around.slopes(theta)[1])), 0.0)
+    """theta corrected for the rounding error of matrix @ theta = beta, in units of the barrier."""
+    size = np.where(moves, 1.0 / np.sqrt(np.diag(barrier.slopes(theta)[1])), 0.0)
     return np.asarray(
         theta + size * np.linalg.lstsq(matrix * size, beta - matrix @ theta, rcond=None)[0],
         dtype=np.float64,
@@ -78,32 +81,35 @@ def _exactly(
 
 
 def _centred(
-    around: Consistent, matrix: Array, theta: Array, moves: NDArray[np.bool_], small: float
+    barrier: Consistent, matrix: Array, theta: Array, moves: NDArray[np.bool_], tolerance: float
 ) -> Array:
     """The point of least barrier with the base parameters of theta, to a Newton decrement."""
-    for _ in range(_STEPS):
-        step, decrement = _newton(around, matrix, theta, np.zeros(matrix.shape[0]), moves)
-        if decrement < small:
+    for _ in range(_MAX_STEPS):
+        step, decrement = _newton(barrier, matrix, theta, np.zeros(matrix.shape[0]), moves)
+        if decrement < tolerance:
             break
-        now, share = around.value(theta), min(1.0, _SHARE * around.reach(theta, step))
+        current, fraction = (
+            barrier.value(theta),
+            min(1.0, _BOUNDARY_FRACTION * barrier.reach(theta, step)),
+        )
         while (
-            share > 1e-9
-            and not around.value(theta + share * step) <= now - 1e-4 * share * decrement
+            fraction > 1e-9
+            and not barrier.value(theta + fraction * step) <= current - 1e-4 * fraction * decrement
         ):
-            share *= 0.5
-        if share <= 1e-9:
+            fraction *= 0.5
+        if fraction <= 1e-9:
             break
-        theta = theta + share * step
+        theta = theta + fraction * step
     return theta
 
 
 def _newton(
-    around: Consistent, matrix: Array, theta: Array, rest: Array, moves: NDArray[np.bool_]
+    barrier: Consistent, matrix: Array, theta: Array, residual: Array, moves: NDArray[np.bool_]
 ) -> tuple[Array, float]:
-    """The step (p,) to the least of the quadratic model of the barrier with matrix @ step = rest,
-    and its decrement.
+    """The step (p,) to the least of the quadratic model of the barrier with matrix @ step =
+    residual, and its decrement.
     """
-    gradient, hessian = around.slopes(theta)
+    gradient, hessian = barrier.slopes(theta)
     gradient, hessian = gradient[moves], hessian[np.ix_(moves, moves)]
     size = 1.0 / np.sqrt(np.diag(hessian))
     L = linalg.cholesky(
@@ -111,7 +117,7 @@ def _newton(
     )
     c = linalg.solve_triangular(L, size * gradient, lower=True, check_finite=False)
     A = linalg.solve_triangular(L, (matrix[:, moves] * size).T, lower=True, check_finite=False).T
-    u = -c + linalg.lstsq(A, rest + A @ c, cond=1e-14, check_finite=False)[0]
+    u = -c + linalg.lstsq(A, residual + A @ c, cond=1e-14, check_finite=False)[0]
     step = np.zeros(theta.size)
     step[moves] = size * linalg.solve_triangular(L, u, lower=True, trans=1, check_finite=False)
     return step, float(u @ u)

@@ -1,14 +1,14 @@
-"""The parameters that a machine can have: pseudo-inertias positive definite, rotors and friction
+"""Physically consistent parameters: pseudo-inertias positive definite, rotors and friction
 positive.
 
 The barrier of this set around a prior theta0, whose links have the pseudo-inertias P0_i and whose
 positive parameters are x0:
 
-    sum over links of tr(P0_i^-1 P_i) - logdet P_i,   sum over x of x/x0 - ln x,   sum over the
-    others of (y/s)^2 / 2,
+    sum over links of tr(P0_i^-1 P_i) - logdet P_i
+    + sum over x of x/x0 - ln x
+    + sum over the others of (y/s)^2 / 2,
 
-smallest at theta0 and infinite at the boundary. The set is convex: what lies between two of its
-points is in it.
+smallest at theta0 and infinite at the boundary. The set is convex.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BASIS: Array = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 """(10, 4, 4): P is linear in the ten parameters of a link."""
 
 
-SINGULAR = 1e-13
+MIN_EIGENVALUE_RATIO = 1e-13
 """Smallest over largest eigenvalue of a pseudo-inertia, at and below which it counts as on the
 boundary.
 """
@@ -40,7 +40,7 @@ def _is_inside(P: Array) -> bool:
     rounding.
     """
     values = np.linalg.eigvalsh(P)
-    return bool(np.all(values[:, 0] > SINGULAR * values[:, -1]))
+    return bool(np.all(values[:, 0] > MIN_EIGENVALUE_RATIO * values[:, -1]))
 
 
 def positive_parameters(model: DynamicModel) -> NDArray[np.int64]:
@@ -84,7 +84,7 @@ class Consistent:
 
     def bodies(self, theta: Array) -> Array:
         """(n, 4, 4) pseudo-inertias P_i."""
-        return np.asarray(np.tensordot(theta[self.model.layout.link], BASIS, axes=1), dtype=float)
+        return np.tensordot(theta[self.model.layout.link], BASIS, axes=1)
 
     def contains(self, theta: Array) -> bool:
         """Whether theta lies inside."""
@@ -103,27 +103,27 @@ class Consistent:
         return float(links + single)
 
     def reach(self, theta: Array, step: Array) -> float:
-        """The share of a step at which it meets the boundary of the set; infinite where it never
+        """The fraction of a step at which it meets the boundary of the set; infinite where it never
         does.
         """
         x, dx = theta[self.positive], step[self.positive]
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(dx < 0, -x / dx, np.inf)
+            fractions = np.where(dx < 0, -x / dx, np.inf)
         values, vectors = np.linalg.eigh(self.bodies(theta))
         root = vectors / np.sqrt(values)[:, None, :]
         least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ self.bodies(step) @ root).min()
-        return float(min(shares.min(initial=np.inf), 1.0 / -least if least < 0 else np.inf))
+        return float(min(fractions.min(initial=np.inf), 1.0 / -least if least < 0 else np.inf))
 
     def slopes(self, theta: Array) -> tuple[Array, Array]:
         """Gradient (p,) and Hessian (p, p) of the barrier inside the set."""
         p = theta.size
         gradient, hessian = np.zeros(p), np.zeros((p, p))
         inverse = np.linalg.inv(self.bodies(theta))
-        turned = np.einsum("iab,kbc->ikac", inverse, BASIS)
-        bend = np.einsum("ikab,ilba->ikl", turned, turned)
+        products = np.einsum("iab,kbc->ikac", inverse, BASIS)
+        curvature = np.einsum("ikab,ilba->ikl", products, products)
         for i, columns in enumerate(self.model.layout.link):
             gradient[columns] = np.einsum("ab,kba->k", self._inverse[i] - inverse[i], BASIS)
-            hessian[np.ix_(columns, columns)] = bend[i]
+            hessian[np.ix_(columns, columns)] = curvature[i]
         x, at, free = theta[self.positive], self.positive, self.free
         gradient[at], hessian[at, at] = 1.0 / self.prior[at] - 1.0 / x, 1.0 / x**2
         gradient[free], hessian[free, free] = (

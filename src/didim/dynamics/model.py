@@ -30,7 +30,7 @@ class DynamicModel(TorqueModel):
     """The dynamic model of a robot, linear in its standard parameters (2), (3)."""
 
     robot: Robot
-    """What the machine is; see `didim.load_robot`."""
+    """The robot description; see `didim.load_robot`."""
     effects: Iterable[str] | None = None
     """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb;
     None: all that the robot declares. An effect goes to the joints that declare it, or to all
@@ -126,7 +126,7 @@ class BaseModel(TorqueModel):
 
     @property
     def robot(self) -> Robot:
-        """What the machine is."""
+        """The robot description."""
         return self.full.robot
 
     @cached_property
@@ -163,8 +163,8 @@ class BaseModel(TorqueModel):
 
     @cached_property
     def defect(self) -> float:
-        """What the base parameters leave of the torque, relative: rounding error, or that of angles
-        printed with few digits.
+        """Relative torque error of the base parameters: rounding error, or that of angles printed
+        with few digits.
         """
         return self.regrouping.defect(random_regressor(self.tree, self.layout))
 
@@ -186,7 +186,7 @@ class BaseModel(TorqueModel):
 
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""
-        return np.asarray(self.regrouping.lift @ vector(parameters, "beta", self.parameter_names))
+        return self.regrouping.lift @ vector(parameters, "beta", self.parameter_names)
 
     @property
     def layout(self) -> Layout:

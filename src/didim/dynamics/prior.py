@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.robot.inertia import GYRATION, MASS, about_origin, is_body
+from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin, is_body
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,9 @@ pull to the very boundary of the set.
 def generic_links(model: BaseModel) -> Array:
     """(p,) links of the generic mass and radius of gyration, everything else zero."""
     theta = np.zeros(len(model.full.parameter_names))
-    theta[model.layout.link] = about_origin(MASS, np.zeros(3), MASS * GYRATION**2 * np.eye(3))
+    theta[model.layout.link] = about_origin(
+        GENERIC_MASS, np.zeros(3), GENERIC_MASS * GENERIC_GYRATION_RADIUS**2 * np.eye(3)
+    )
     return theta
 
 
@@ -88,6 +90,8 @@ def _carry_rotors(model: BaseModel, least: Array, theta: Array) -> None:
     rotors = {entry.row for entry in model.layout.entries if entry.signal == "ddq"}
     for j, joint in enumerate(model.robot.joints):
         if j not in rotors:
-            mass = max(MASS, least[j]) if joint.kind == "prismatic" else MASS
-            inertia = max(mass * GYRATION**2, 0.0 if joint.kind == "prismatic" else least[j])
+            mass = max(GENERIC_MASS, least[j]) if joint.kind == "prismatic" else GENERIC_MASS
+            inertia = max(
+                mass * GENERIC_GYRATION_RADIUS**2, 0.0 if joint.kind == "prismatic" else least[j]
+            )
             theta[model.layout.link[j]] = about_origin(mass, np.zeros(3), inertia * np.eye(3))

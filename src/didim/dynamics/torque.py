@@ -1,5 +1,5 @@
-"""`TorqueModel`: the faces that models over standard and over base parameters share, equations (1),
-(2), (4), (21).
+"""`TorqueModel`: the interface that models over standard and over base parameters share, equations
+(1), (2), (4), (21).
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-FRESH = 1 << 25
-"""Bytes above which memory comes from the system, which hands it out full of zeros."""
+ZEROED_MEMORY_BYTES = 1 << 25
+"""Above this size memory comes from the system, which hands it out zeroed."""
 
 
 class TorqueModel(ABC):
-    """The faces that standard and base models share. N samples, n joints, c contacts; p parameters.
+    """The interface that standard and base models share. N samples, n joints, c contacts; p
+    parameters.
 
     Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted
     where n = 1, (n,) for a single sample. `phi` (p,) are the model's own parameters, for a base
@@ -43,7 +44,7 @@ class TorqueModel(ABC):
 
         @property
         def robot(self) -> Robot:
-            """What the machine is."""
+            """The robot description."""
 
         @property
         def layout(self) -> Layout:
@@ -98,7 +99,7 @@ class TorqueModel(ABC):
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         shape = (q_.shape[0], self.robot.n, len(self.parameter_names))
-        clean = np.dtype(float).itemsize * math.prod(shape) > FRESH
+        clean = np.dtype(float).itemsize * math.prod(shape) > ZEROED_MEMORY_BYTES
         W = np.zeros(shape) if clean else np.empty(shape)
         regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), clean, W)
         return W
@@ -159,8 +160,8 @@ class TorqueModel(ABC):
             raise InfeasibleError(
                 f"The inertia matrix is not positive definite at sample {failed}, joint "
                 f"{joint[0] + 1} "
-                f"({self.robot.joint_names[joint[0]]}): these parameters describe no machine that "
-                "could move."
+                f"({self.robot.joint_names[joint[0]]}): these parameters are not "
+                "physically consistent."
             )
         return ddq
 

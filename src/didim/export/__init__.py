@@ -1,4 +1,4 @@
-"""What leaves the program as code: the identified inverse dynamics in plain Python or C."""
+"""The identified inverse dynamics as plain Python or C."""
 
 from didim.export.code import LANGUAGES, inverse_dynamics_code
 

@@ -1,7 +1,7 @@
 """`inverse_dynamics_code`: a file of Python or C that computes the identified torques and needs
 nothing else.
 
-It is meant for computed torque control and for checks on other machines. Coulomb friction takes the
+It is meant for computed torque control and for checks in other programs. Coulomb friction takes the
 sign of the velocity that it is given, unless the caller hands in the slip, as
 `DynamicModel.inverse_dynamics` does: with a measured velocity around zero a sign chatters.
 """

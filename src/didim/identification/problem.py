@@ -28,9 +28,9 @@ from didim.signals.noise import is_undersampled, noise_variance
 from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import Asked, prepared
+from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.record_set import RecordSet, Window
-from didim.validation import LARGEST
+from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -213,7 +213,7 @@ class ClosedLoopProblem:
         return np.where(unknown, 0.0, noise / np.where(rms > 0, rms, 1.0))
 
     def _linearised_record(
-        self, request: Asked, k: int, window: Window
+        self, request: SimulationRequest, k: int, window: Window
     ) -> tuple[Motion, LinearSystem] | Failure:
         """One record simulated with its sensitivities."""
         records, loop, samples = self.records, self.loop, window.samples[k]
@@ -222,14 +222,14 @@ class ClosedLoopProblem:
         run = decimated_sensitivities(request, *unknowns, records.outputs, decimator, samples)
         if not run.motion.completed:
             return _failure(run.motion)
-        if not np.all(np.abs(run.J) < LARGEST):
+        if not np.all(np.abs(run.J) < LARGEST_NUMBER):
             detail = "the sensitivities diverge; is the loop stable?"
             return Failure(FailureKind.SENSITIVITIES, detail)
         rho, _ = self._error(k, run.motion, window)
         used = self._used(run.motion, samples)
         return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
 
-    def _request(self, x: Unknowns, loop: Controller | None, k: int) -> Asked:
+    def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""
         record, drive, delay = (
             self.records.records[k],
@@ -241,7 +241,7 @@ class ClosedLoopProblem:
         reference, torque = (drive, None) if loop is not None else (None, drive)
         start = self.records.starts[k]
         friction, width = "exact", 0.05
-        return Asked(
+        return SimulationRequest(
             self.model, x.base, loop, record.t, reference, torque, friction, width, start, None,
             MAX_SUBSTEPS,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from didim.regression.system import LinearSystem
 from didim.results.formatting import joint_label, listed
 from didim.results.judgement import NEGLIGIBLE, SUSPECT
 from didim.results.status import Status, StopReason
-from didim.signals.states import STILL
+from didim.signals.states import MIN_TRAVEL
 
 Array = NDArray[np.float64]
 
@@ -154,7 +154,7 @@ def judge(evidence: Evidence) -> Verdict:
 
 def stationary_joints(model: BaseModel, motions: Iterable[Array]) -> list[str]:
     """The joints that never move in any of the motions (N, n), as findings."""
-    still = np.all([np.ptp(q, axis=0) < STILL for q in motions], axis=0)
+    still = np.all([np.ptp(q, axis=0) < MIN_TRAVEL for q in motions], axis=0)
     return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from didim.dynamics.torque import TorqueModel
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States
 
 Array = NDArray[np.float64]
@@ -72,7 +72,7 @@ def observe(
     model: TorqueModel,
     states: States,
     tau: Array,
-    selection: Selection,
+    selection: RowSelection,
     window: tuple[int, int],
     series: int = 0,
 ) -> LinearSystem:

@@ -1,6 +1,4 @@
-"""What a person sees: the pictures of an identification for notebooks, and the HTML report
-(`Estimate.report`).
-"""
+"""Pictures of an identification for notebooks, and the HTML report (`Estimate.report`)."""
 
 from didim.report.pictures import (
     motion_distance,

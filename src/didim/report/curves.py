@@ -1,4 +1,4 @@
-"""The numbers behind the pictures, for the HTML report and for matplotlib alike."""
+"""The data of the pictures, for the HTML report and for matplotlib."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from didim.signals.experiment import Experiment
 
 Array = NDArray[np.float64]
 
-LAGS = 40
+MAX_LAGS = 40
 """Rows over which the autocorrelation is shown."""
 
 
@@ -38,31 +38,30 @@ class Torques:
 def torque_curves(
     estimate: Estimate, experiment: Experiment, torque: Array | None = None
 ) -> Torques:
-    """Measured and estimated torques; what the fit leaves out is left out: spoilt edges, the
-    transient of a simulation.
+    """Measured and estimated torques; what the fit leaves out is left out: edges of the filter,
+    the transient of a simulation.
 
     `torque` (N, n) is the prediction, where it was computed before.
     """
-    t, found = np.asarray(experiment.t), estimate.predict(experiment) if torque is None else torque
+    t, found = experiment.t, estimate.predict(experiment) if torque is None else torque
     edge = min(estimate.preprocessing.edge(t), t.size // 4)
-    shown = slice(
-        int(np.searchsorted(t, t[edge] + estimate.preprocessing.transient)), t.size - edge
-    )
+    begin = t[edge] + estimate.preprocessing.transient
+    shown = slice(int(np.searchsorted(t, begin)), t.size - edge)
     if t[shown].size < 2:
         raise InputError(
             f"Record {experiment.name!r} is too short to show: {t[-1] - t[0]:.3g} s, and "
             f"{estimate.preprocessing.transient:.3g} s of "
             "them are the transient of the simulated loop."
         )
-    return Torques(t[shown], np.asarray(experiment.tau)[shown], found[shown])
+    return Torques(t[shown], experiment.tau[shown], found[shown])
 
 
 def normalised_residuals(rows: Sequence[ComparedRows], joint: int) -> Array:
     """Residuals of one joint on the rows of all records, over their root mean square."""
     _refuse_none(rows)
-    left = np.concatenate([(each.y - each.found)[each.used[:, joint], joint] for each in rows])
-    size = float(np.sqrt(np.mean(left**2))) if left.size else 0.0
-    return np.asarray(left / size) if size > 0 else left
+    residual = np.concatenate([(each.y - each.found)[each.used[:, joint], joint] for each in rows])
+    size = float(np.sqrt(np.mean(residual**2))) if residual.size else 0.0
+    return residual / size if size > 0 else residual
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +77,17 @@ class Histogram:
     """Density of the normal distribution at `fine`."""
 
 
-def histogram(left: Array, reach: float = 4.5, bins: int = 36) -> Histogram:
+def histogram(residual: Array, reach: float = 4.5, bins: int = 36) -> Histogram:
     """The distribution of normalised residuals."""
     edges, fine = np.linspace(-reach, reach, bins + 1), np.linspace(-reach, reach, 181)
-    count, _ = np.histogram(np.clip(left, -reach, reach), edges)
+    count, _ = np.histogram(np.clip(residual, -reach, reach), edges)
     width = float(edges[1] - edges[0])
     density = count / (max(int(count.sum()), 1) * width)
     return Histogram(0.5 * (edges[1:] + edges[:-1]), width, density, fine, stats.norm.pdf(fine))
 
 
 def autocorrelation(
-    rows: Sequence[ComparedRows], joint: int, lags: int = LAGS
+    rows: Sequence[ComparedRows], joint: int, lags: int = MAX_LAGS
 ) -> tuple[Array, float]:
     """Autocorrelation (L + 1,) of one joint's residuals over the lag in rows, and the band that
     white noise stays in, 95 %.
@@ -102,9 +101,9 @@ def autocorrelation(
     total, pairs = np.zeros(lags + 1), np.zeros(lags + 1)
     for each in rows:
         used = each.used[:, joint]
-        left = np.where(used, (each.y - each.found)[:, joint], 0.0)
-        for lag in range(min(lags, len(left) - 1) + 1):
-            total[lag] += left[: len(left) - lag] @ left[lag:]
+        residual = np.where(used, (each.y - each.found)[:, joint], 0.0)
+        for lag in range(min(lags, len(residual) - 1) + 1):
+            total[lag] += residual[: len(residual) - lag] @ residual[lag:]
             pairs[lag] += np.sum(used[: len(used) - lag] & used[lag:])
     if not total[0] > 0:
         return np.eye(1, lags + 1)[0], 1.0
@@ -113,7 +112,7 @@ def autocorrelation(
 
 def _refuse_none(rows: Sequence[ComparedRows]) -> None:
     if not rows:
-        raise InputError("There is no record to look at; give at least one experiment.")
+        raise InputError("There is no record to show; give at least one experiment.")
 
 
 def correlation(estimate: Estimate) -> Array:
@@ -129,8 +128,8 @@ def correlation(estimate: Estimate) -> Array:
 
 
 def strongest(estimate: Estimate, count: int = 10) -> list[tuple[str, str, float]]:
-    """The pairs of parameters that are hardest to tell apart: names and correlation, the strongest
-    first.
+    """The pairs of parameters that are hardest to identify separately: names and correlation, the
+    strongest first.
     """
     values = correlation(estimate)
     i, j = np.triu_indices(len(values), 1)
@@ -148,7 +147,7 @@ def settled(history: Sequence[Iteration], scale: Array | None = None) -> Array:
     """
     values = np.array([step.parameters for step in iterated(history)])
     size = np.abs(values[-1] if scale is None else scale)
-    return np.asarray(values / np.where(size > 0, size, 1.0))
+    return values / np.where(size > 0, size, 1.0)
 
 
 def iterated(history: Sequence[Iteration]) -> Sequence[Iteration]:

@@ -1,5 +1,5 @@
-"""`Subject`: what a report is about. The torques of every record are predicted once, for all
-sections.
+"""`ReportData`: an estimate and its records. The torques of every record are predicted once, for
+all sections.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ReportData:
     """An estimate with its records."""
 
     estimate: Estimate
@@ -68,20 +68,20 @@ class Subject:
 
     def are_those_of_the_fit(self) -> bool:
         """Whether the records are the ones that the estimate was found on, by their hashes."""
-        told = [each.get("sha256") for each in self.estimate.provenance.get("data", [])]
+        hashes = [each.get("sha256") for each in self.estimate.provenance.get("data", [])]
         return (
-            not told
+            not hashes
             or not self.experiments
-            or {data_hash(each) for each in self.experiments} == set(told)
+            or {data_hash(each) for each in self.experiments} == set(hashes)
         )
 
 
-def subject_of(
+def report_data(
     estimate: Estimate,
     experiments: Sequence[Experiment] | None = None,
     held_out: Sequence[Experiment] | None = None,
-) -> Subject:
-    """The subject of a report; records that are not given are those that the estimate still has."""
+) -> ReportData:
+    """The data of a report; records that are not given are those that the estimate still has."""
     if not isinstance(estimate, Estimate):
         raise InputError(f"A report is of a didim.Estimate, found {shortened(estimate)}.")
     fitted = estimate.experiments if experiments is None else _listed(experiments, "experiments")
@@ -94,7 +94,7 @@ def subject_of(
             validation=tuple(validation for validation, _ in tried),
             predictions=tuple(rows for _, rows in tried),
         )
-    return Subject(estimate, fitted, estimate.held_out, estimate.predictions)
+    return ReportData(estimate, fitted, estimate.held_out, estimate.predictions)
 
 
 def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
@@ -109,8 +109,8 @@ def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experi
 
 
 def _shown(estimate: Estimate, experiment: Experiment, known: ComparedRows | None = None) -> Shown:
-    """The record with its prediction, where it is not `known` already; that there is none is a
-    result too.
+    """The record with its prediction, where it is not `known` already, or the reason why there is
+    none.
     """
     if not np.all(np.isfinite(estimate.parameters)):
         return Shown(experiment, None, None, "the estimate has no finite values")

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-BUDGET = 600_000
-"""Numbers that the curves of a report may hold in all: 3.2 MB of its file."""
+MAX_NUMBERS = 600_000
+"""In all curves of a report: 3.2 MB of its file."""
 
-FEWEST = 1000
-"""Points that a curve keeps, whatever the budget."""
+MIN_POINTS = 1000
+"""That a curve keeps in any case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Figure:
     scale: str = "linear"
     """Of y: "linear", "log" or "symlog"."""
     zoom: str = ""
-    """Pictures with the same word zoom together; empty: they do not."""
+    """Pictures with the same text zoom together; empty: they do not."""
     whole: bool = False
     """Whether x counts something."""
     legend: tuple[tuple[str, str], ...] = ()
@@ -86,7 +86,7 @@ class Figure:
         }
 
     def _own_x(self, series: Series) -> str | None:
-        """What lies below a curve; None: the same as below the first."""
+        """The abscissae of a curve; None: those of the first."""
         first = self.series[0]
         return None if series is not first and series.x is first.x else packed(series.x)
 
@@ -132,6 +132,6 @@ def thinned(t: Array, curves: Array, most: int) -> tuple[Array, Array]:
     return t[chosen], curves[chosen]
 
 
-def share_of(curves: int) -> int:
+def points_per_curve(curves: int) -> int:
     """Points that each of so many curves may have."""
-    return max(FEWEST, BUDGET // max(curves, 1))
+    return max(MIN_POINTS, MAX_NUMBERS // max(curves, 1))

@@ -1,5 +1,5 @@
-"""Pictures and reports under names of our own: written over our earlier ones, never over anything
-else.
+"""Pictures and reports under default names: they replace earlier ones of didim, never other
+files.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from didim.errors import InputError
 from didim.output import write
 
 PICTURE, REPORT = "didim picture", '<meta name="generator" content="didim">'
-"""What a file of ours holds near its beginning."""
+"""Marks near the beginning of a file that didim wrote."""
 
 _KINDS = {".png": ("pictures are", PICTURE), ".html": ("reports are", REPORT)}
 

@@ -1,5 +1,5 @@
-"""The HTML report: one file that loads nothing. Every name from outside is escaped, and no script
-but ours can run.
+"""The HTML report: one file that loads nothing. Every name from outside is escaped, and no other
+script can run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from didim.errors import InputError
 from didim.output import free, write
-from didim.report.data import Subject, subject_of
+from didim.report.data import ReportData, report_data
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
 from didim.report.sections.parameters import gain_rows, parameter_rows
@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the report of an estimate to `path` (.html)."""
     file = _free(path, overwrite)
-    write({file: page(subject_of(estimate, experiments, validation))}, overwrite)
+    write({file: page(report_data(estimate, experiments, validation))}, overwrite)
     return file
 
 
@@ -51,7 +51,7 @@ def _free(path: str | PathLike[str], overwrite: bool) -> Path:
     return file
 
 
-def page(subject: Subject) -> bytes:
+def page(data: ReportData) -> bytes:
     """The whole page, UTF-8."""
     pictures: list[Picture] = []
 
@@ -62,13 +62,13 @@ def page(subject: Subject) -> bytes:
 
     parts = []
     for section in SECTIONS:
-        why = section.absent(subject)
+        why = section.absent(data)
         template = _environment().get_template("absent.html" if why else f"{section.anchor}.html")
-        content = {"why": why} if why else section.content(subject)
+        content = {"why": why} if why else section.content(data)
         parts.append(
             (
                 section,
-                Markup(template.render(section=section, subject=subject, placed=placed, **content)),
+                Markup(template.render(section=section, data=data, placed=placed, **content)),
             )
         )
     script, style = _asset("plots.js"), _asset("report.css")
@@ -76,10 +76,10 @@ def page(subject: Subject) -> bytes:
         _environment()
         .get_template("page.html")
         .render(
-            subject=subject,
-            estimate=subject.estimate,
+            data=data,
+            estimate=data.estimate,
             parts=parts,
-            data=Markup(_harmless([picture.data() for picture in pictures])),
+            pictures=Markup(_harmless([picture.data() for picture in pictures])),
             script=Markup(script),
             script_hash=_hash(script),
             style=Markup(style),
@@ -123,7 +123,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _harmless(data: Any) -> str:
+def _harmless(content: Any) -> str:
     """JSON that cannot end the element it stands in."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -57,11 +57,11 @@ def torques(
     axes: Axes | None = None,
     between: tuple[float, float] | None = None,
 ) -> Axes:
-    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; a
-    part of it, s, if asked.
+    """Measured, estimated and residual torque of one joint (counted from 0) over time, Fig. 10; or
+    a part of it, s.
 
-    What the fit leaves out is left out here too: edges that differentiating spoils, the transient
-    of a simulation.
+    What the fit leaves out is left out here too: edges of the filter, the transient of a
+    simulation.
     """
     axes = new_axes()[0, 0] if axes is None else axes
     check_joints(estimate.model, experiment)
@@ -136,7 +136,9 @@ def residual_autocorrelation(
             label="white noise, 95 %" if limit > 0 else None,
         )
     name = estimate.model.robot.joint_names[joint]
-    return _finish(axes, f"How long do the residuals of {name} last?", "lag, s", "autocorrelation")
+    return _finish(
+        axes, f"Are the residuals of {name} correlated in time?", "lag, s", "autocorrelation"
+    )
 
 
 def parameter_correlation(estimate: Estimate, axes: Axes | None = None) -> Axes:
@@ -148,7 +150,7 @@ def parameter_correlation(estimate: Estimate, axes: Axes | None = None) -> Axes:
     places = range(len(estimate.names))
     axes.set_xticks(places, estimate.names, rotation=90, fontsize=7)
     axes.set_yticks(places, estimate.names, fontsize=7)
-    axes.set_title("Which parameters trade against each other?", loc="left", fontsize=10)
+    axes.set_title("Which parameters are correlated?", loc="left", fontsize=10)
     return axes
 
 
@@ -170,9 +172,9 @@ def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) ->
 def residual_convergence(history: Sequence[Iteration], axes: Axes | None = None) -> Axes:
     """Relative torque error by joint over the iterations, Figures 12 and 15."""
     axes = new_axes()[0, 0] if axes is None else axes
-    shares = np.array([step.residual_by_joint for step in iterated(history)])
-    for j in range(shares.shape[1]):
-        axes.semilogy(100 * shares[:, j], "o-", label=f"joint {j + 1}")
+    residuals = np.array([step.residual_by_joint for step in iterated(history)])
+    for j in range(residuals.shape[1]):
+        axes.semilogy(100 * residuals[:, j], "o-", label=f"joint {j + 1}")
     axes.set_xticks(range(len(history)))
     return _finish(
         axes, "How fast does the torque error fall?", "iteration", "||Y - W chi|| / ||Y||, %"
@@ -187,8 +189,8 @@ def parameter_convergence(
 ) -> Axes:
     """Parameters over the iterations, in units of `scale` (default: their last value), Fig. 13."""
     axes = new_axes()[0, 0] if axes is None else axes
-    for name, course in zip(names, settled(history, scale).T, strict=True):
-        axes.plot(course, "o-", label=name)
+    for name, values in zip(names, settled(history, scale).T, strict=True):
+        axes.plot(values, "o-", label=name)
     axes.set_yscale("symlog", linthresh=2.0)
     axes.set_xticks(range(len(history)))
     return _finish(
@@ -213,13 +215,13 @@ def motion_distance(
         ("to_measured", "o-", "to the measured motion"),
         ("to_reference", "*--", "to the reference"),
     ):
-        shares = [
+        distances = [
             getattr(getattr(step, name), signal)[joint]
             for step in iterated(history)
             if getattr(step, name) is not None
         ]
-        if shares:
-            axes.semilogy(100 * np.array(shares), mark, label=label)
+        if distances:
+            axes.semilogy(100 * np.array(distances), mark, label=label)
     axes.set_xticks(range(len(history)))
     return _finish(
         axes, f"How far is the simulated {signal} of joint {joint + 1}?", "iteration", "distance, %"

@@ -19,7 +19,7 @@ from didim.results.serialisation import (
     plain_model,
 )
 from didim.results.status import Status
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 
 ARRAYS = ("values", "covariance", "corrected_covariance", "residual_by_joint")
 """That are kept in the .npz file."""
@@ -159,7 +159,7 @@ def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
 
 def _preprocessing_of(data: dict[str, Any]) -> Preprocessing:
     rest = {name: value for name, value in data.items() if name not in _SELECTION}
-    selection = Selection(**{name: data[name] for name in _SELECTION})
+    selection = RowSelection(**{name: data[name] for name in _SELECTION})
     start = rest.pop("start")
     start = tuple(start) if isinstance(start, list) else start
     return Preprocessing(selection=selection, start=start, **rest)

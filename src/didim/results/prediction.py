@@ -17,7 +17,7 @@ from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.signals.states import States, measured_states, reference_states
 from didim.simulation.motion import Motion
 from didim.simulation.records import check_joints, refuse_silent
@@ -32,7 +32,7 @@ class Preprocessing:
 
     states: str
     """"measured", "reference" or "simulated"."""
-    selection: Selection
+    selection: RowSelection
     cutoff: float | None = None
     """Hz, of the filter of measured positions."""
     order: int = 4
@@ -213,13 +213,13 @@ def simulated(
     """The closed loop of an experiment at its times."""
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
-    course = experiment.reference(preprocessing.interpolation).delayed(preprocessing.delay)
+    trajectory = experiment.reference(preprocessing.interpolation).delayed(preprocessing.delay)
     return simulate(
         model,
         parameters,
         controller,
         t=experiment.t,
-        q_ref=course,
+        q_ref=trajectory,
         initial=preprocessing.start,
         check=False,
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course
+from didim.signals.reference import Trajectory
 
 
 def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def data_hash(experiment: Experiment) -> str:
     """SHA-256 over the times, torques, positions and the reference at those times."""
     digest = hashlib.sha256()
     reference = experiment.q_ref
-    if isinstance(reference, Course):
+    if isinstance(reference, Trajectory):
         reference = reference.sample(np.asarray(experiment.t))[0]
     for signal in (experiment.t, experiment.tau, experiment.q, experiment.dq, reference):
         digest.update(

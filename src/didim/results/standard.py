@@ -19,7 +19,13 @@ from didim.dynamics.closest import least_barrier
 from didim.dynamics.consistent import Consistent, positive_parameters
 from didim.dynamics.model import BaseModel
 from didim.errors import cut
-from didim.robot.inertia import GYRATION, MASS, about_origin, is_body, is_consistent
+from didim.robot.inertia import (
+    GENERIC_GYRATION_RADIUS,
+    GENERIC_MASS,
+    about_origin,
+    is_body,
+    is_consistent,
+)
 
 Array = NDArray[np.float64]
 
@@ -63,9 +69,9 @@ def _ball(link: Array) -> Array:
     """(10,) a body of the described mass and centre, generic where they are unknown or zero, with
     some inertia.
     """
-    mass = link[9] if link[9] > 0 else MASS
+    mass = link[9] if link[9] > 0 else GENERIC_MASS
     centre = link[6:9] / mass if np.isfinite(link[6:]).all() else np.zeros(3)
-    return about_origin(mass, centre, mass * GYRATION**2 * np.eye(3))
+    return about_origin(mass, centre, mass * GENERIC_GYRATION_RADIUS**2 * np.eye(3))
 
 
 def _sizes(model: BaseModel, centre: Array) -> Array:
@@ -75,7 +81,7 @@ def _sizes(model: BaseModel, centre: Array) -> Array:
         inertia, moments, mass = columns[:6], columns[6:9], columns[9:]
         for group in (inertia, moments, mass):
             sizes[group] = np.maximum(sizes[group], 0.1 * np.abs(centre[group]).max())
-        sizes[moments] = np.maximum(sizes[moments], GYRATION * sizes[mass])
+        sizes[moments] = np.maximum(sizes[moments], GENERIC_GYRATION_RADIUS * sizes[mass])
     return np.maximum(sizes, 1e-6 * max(1.0, float(sizes.max())))
 
 

@@ -1,4 +1,4 @@
-"""What the machine is: `Robot` and the readers that make one."""
+"""Robot description: `Robot`, and the readers and writers of robot files."""
 
 from didim.robot.drive import Drive
 from didim.robot.load import load_robot, shipped_robots

@@ -1,5 +1,5 @@
-"""From the bodies that a file lists to a `Robot`: fixed bodies are merged into what carries
-them.
+"""From the bodies that a file lists to a `Robot`: fixed bodies are merged into the link that
+carries them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
-from didim.robot.inertia import seen_from
+from didim.robot.inertia import transformed
 from didim.robot.robot import BASE, Joint, unknown_link
 
 Array = NDArray[np.float64]
@@ -38,8 +38,8 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seat:
-    """Where a body ended: x in the frame of moving joint `index` = rotation @ x in the body's own
+class _Placement:
+    """Where a body is: x in the frame of moving joint `index` = rotation @ x in the body's own
     axes + translation.
     """
 
@@ -50,37 +50,37 @@ class _Seat:
 
 def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
     """The moving joints of `bodies`, which must list parents before children."""
-    seats: dict[str | None, _Seat] = {None: _Seat(BASE, np.eye(3), np.zeros(3))}
-    moving: list[tuple[Body, _Seat]] = []
+    placements: dict[str | None, _Placement] = {None: _Placement(BASE, np.eye(3), np.zeros(3))}
+    moving: list[tuple[Body, _Placement]] = []
     links: list[Array | None] = []
     for body in bodies:
-        if body.parent not in seats:
+        if body.parent not in placements:
             raise InputError(
                 f"{where}: the parent {body.parent!r} of joint {body.name!r} is not listed before "
                 "it; "
                 "a robot is a tree without loops, and parents come first."
             )
-        if body.name in seats:
+        if body.name in placements:
             raise InputError(
                 f"{where}: two joints are called {body.name!r}; give each its own name."
             )
-        carrier = seats[body.parent]
-        place = _Seat(
-            carrier.index,
-            carrier.rotation @ body.rotation,
-            carrier.rotation @ body.translation + carrier.translation,
+        parent = placements[body.parent]
+        place = _Placement(
+            parent.index,
+            parent.rotation @ body.rotation,
+            parent.rotation @ body.translation + parent.translation,
         )
         if body.kind == "fixed":
-            seats[body.name] = place
+            placements[body.name] = place
             if place.index != BASE and body.link is not None:
                 links[place.index] = _sum(
-                    links[place.index], seen_from(body.link, place.rotation, place.translation)
+                    links[place.index], transformed(body.link, place.rotation, place.translation)
                 )
         else:
-            seats[body.name] = _Seat(len(moving), body.axes.T, np.zeros(3))
+            placements[body.name] = _Placement(len(moving), body.axes.T, np.zeros(3))
             moving.append((body, place))
             links.append(
-                None if body.link is None else seen_from(body.link, body.axes.T, np.zeros(3))
+                None if body.link is None else transformed(body.link, body.axes.T, np.zeros(3))
             )
     return tuple(
         _joint(body, place, link) for (body, place), link in zip(moving, links, strict=True)
@@ -91,7 +91,7 @@ def _sum(one: Array | None, other: Array) -> Array:
     return other if one is None else one + other
 
 
-def _joint(body: Body, place: _Seat, link: Array | None) -> Joint:
+def _joint(body: Body, place: _Placement, link: Array | None) -> Joint:
     frame = np.eye(4)
     frame[:3, :3] = body.axes
     return Joint(

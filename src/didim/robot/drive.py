@@ -38,8 +38,7 @@ class Drive:
             raise InputError(f"The gear matrix must be square, found shape {shape}.")
         if not np.all(np.isfinite(self.gear)) or np.linalg.matrix_rank(self.gear) < shape[0]:
             raise InputError(
-                "The gear matrix must be finite and invertible, found "
-                f"{np.asarray(self.gear).tolist()}."
+                f"The gear matrix must be finite and invertible, found {self.gear.tolist()}."
             )
         for label, values in (
             ("current_gain", self.current_gain),
@@ -52,7 +51,7 @@ class Drive:
             ):
                 raise InputError(
                     f"{label} must hold {shape[0]} finite numbers other than zero, found "
-                    f"{np.asarray(values).tolist()}."
+                    f"{values.tolist()}."
                 )
 
     @property
@@ -63,7 +62,7 @@ class Drive:
         """
         if self.current_gain is None or self.torque_constant is None:
             return None
-        return np.asarray(self.gear.T @ np.diag(self.current_gain * self.torque_constant))
+        return self.gear.T @ np.diag(self.current_gain * self.torque_constant)
 
     def joint_position(self, motor_position: ArrayLike) -> Array:
         """q (N, n) of the joints from the motors' positions (N, n): q = Kr^-1 q_m."""

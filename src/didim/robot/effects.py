@@ -44,7 +44,7 @@ def family(effect: str) -> str:
 def check_effects(
     effects: Iterable[str], where: str, known: Iterable[str] = tuple(STEMS)
 ) -> frozenset[str]:
-    """The effects as a set, refused where one is unknown or two cannot be told apart."""
+    """The effects as a set, refused where one is unknown or two are linearly dependent."""
     if isinstance(effects, str):
         raise InputError(f"{where}: effects must be a list of names, not the text {effects!r}.")
     chosen = list(effects)

@@ -1,5 +1,5 @@
 """Strict reading of a TOML table: every value is checked for type, every key must be known, every
-error names its place.
+error names the table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def radians_of(value: object) -> object:
 
 
 class Fields:
-    """One table of a file. Keys are taken one by one; `finish` refuses those that nobody took."""
+    """One table of a file. Keys are read one by one; `finish` refuses those that were not read."""
 
     def __init__(self, table: object, where: str) -> None:
         if not isinstance(table, Mapping):
@@ -142,7 +142,7 @@ class Fields:
         return values
 
     def finish(self) -> None:
-        """Refuse the keys that were not asked for."""
+        """Refuse the keys that were not read."""
         for key in self._table:
             if key not in self._taken:
                 raise InputError(f"{self.where}: unknown key {key!r}; {nearest(key, self._taken)}")

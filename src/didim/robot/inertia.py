@@ -13,12 +13,12 @@ Array = NDArray[np.float64]
 
 _UPPER = np.triu_indices(3)
 
-MASS, GYRATION = 2.0, 0.1
-"""kg and m: mass and radius of gyration of a link of which nothing is known."""
+GENERIC_MASS, GENERIC_GYRATION_RADIUS = 2.0, 0.1
+"""kg and m: mass and radius of gyration of a link whose inertia is unknown."""
 
-SLENDER = 1e-6
+MIN_EIGENVALUE_RATIO = 1e-6
 """Smallest eigenvalue of a link's pseudo-inertia over the largest, below which its description is
-no body.
+not used.
 """
 
 
@@ -31,7 +31,7 @@ def about_origin(mass: float, centre: ArrayLike, inertia: ArrayLike) -> Array:
     return np.concatenate([J[_UPPER], mass * c, [mass]])
 
 
-def parted(link: ArrayLike) -> tuple[float, Array, Array]:
+def about_centre(link: ArrayLike) -> tuple[float, Array, Array]:
     """Mass, centre (3,) and inertia (3, 3) about that centre of the ten parameters of a body whose
     mass is not zero.
     """
@@ -47,7 +47,7 @@ def symmetric(six: ArrayLike) -> Array:
     return J + np.triu(J, 1).T
 
 
-def seen_from(link: ArrayLike, rotation: Array, translation: Array) -> Array:
+def transformed(link: ArrayLike, rotation: Array, translation: Array) -> Array:
     """The parameters (10,) of the same body in another frame, where x' = rotation @ x +
     translation.
     """
@@ -60,14 +60,14 @@ def seen_from(link: ArrayLike, rotation: Array, translation: Array) -> Array:
     return np.concatenate([moved[_UPPER], S + mass * p, [mass]])
 
 
-def carrier(rotation: Array, translation: Array) -> Array:
-    """The (10, 10) matrix of `seen_from`: Gautier and Khalil's lambda."""
-    return np.stack([seen_from(unit, rotation, translation) for unit in np.eye(10)], axis=1)
+def transfer_matrix(rotation: Array, translation: Array) -> Array:
+    """The (10, 10) matrix of `transformed`: Gautier and Khalil's lambda."""
+    return np.stack([transformed(unit, rotation, translation) for unit in np.eye(10)], axis=1)
 
 
 def pseudo_inertia(link: ArrayLike) -> Array:
-    """The 4 x 4 matrix [[tr(J)/2 1 - J, MS], [MS', M]], positive definite just for bodies that can
-    exist.
+    """The 4 x 4 matrix [[tr(J)/2 1 - J, MS], [MS', M]], positive definite if and only if the body
+    is physically consistent.
     """
     link = np.asarray(link, dtype=float)
     J = symmetric(link[:6])
@@ -84,6 +84,6 @@ def is_consistent(link: ArrayLike) -> bool:
 
 
 def is_body(link: ArrayLike) -> bool:
-    """Whether ten parameters are those of a body, and no thin one."""
+    """Whether the ten parameters are physically consistent, with a margin."""
     values = np.linalg.eigvalsh(pseudo_inertia(link))
-    return bool(values[0] > SLENDER * values[-1])
+    return bool(values[0] > MIN_EIGENVALUE_RATIO * values[-1])

@@ -1,5 +1,5 @@
-"""`Robot`: a tree of joints with what is known of them. It is data only; `didim.DynamicModel` gives
-it its equations.
+"""`Robot`: a tree of joints with what is known of them. It is data only; `didim.DynamicModel` holds
+the equations.
 
 Frame j is fixed to link j, which joint j moves: z_j is the axis, q_j turns about it (revolute, rad)
 or slides along it (prismatic, m). Any convention that ends there fits, modified Denavit-Hartenberg
@@ -22,13 +22,11 @@ from didim.validation import array_of
 Array = NDArray[np.float64]
 
 BASE = -1
-"""Parent of the joints that stand on the base."""
+"""Parent of the joints that are attached to the base."""
 
 
 LARGEST_LENGTH = 1e4
-"""Of a coordinate, m: beyond it the numbers cannot be in metres, and sums lose their small
-parts.
-"""
+"""Of a coordinate, m: a larger number cannot be in metres."""
 
 LARGEST_VALUE = 1e12
 """Of a mass, moment, inertia or limit in SI units."""
@@ -42,7 +40,7 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 
 def unknown_link() -> Array:
-    """Inertial parameters of a link of which nothing is known."""
+    """Inertial parameters of a link whose inertia is unknown."""
     return np.full(len(LINK), np.nan)
 
 
@@ -105,7 +103,7 @@ class Robot:
     couplings: tuple[Coupling, ...] = ()
     drive: Drive | None = None
     reference: str = ""
-    """Where the figures come from."""
+    """Source of the values."""
 
     def __post_init__(self) -> None:
         if not self.joints:

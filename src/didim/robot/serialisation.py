@@ -32,7 +32,7 @@ def plain_robot(robot: Robot) -> dict[str, Any]:
         "drive": None
         if drive is None
         else {
-            name: None if (value := getattr(drive, name)) is None else np.asarray(value).tolist()
+            name: None if (value := getattr(drive, name)) is None else value.tolist()
             for name in ("gear", "current_gain", "torque_constant")
         },
     }

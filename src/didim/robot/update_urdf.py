@@ -1,8 +1,8 @@
 """A user's own URDF with identified values: links, frames, meshes and names stay, inertias and
 friction are replaced.
 
-What hangs on a moving link by fixed joints was identified together with it: the sum goes to the
-moving link, and the others lose their inertias, or they would count twice.
+Links that are attached to a moving link by fixed joints were identified together with it: the
+moving link gets the sum, and the attached ones lose their inertias, or these would count twice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from didim.errors import InputError
 from didim.robot.robot import Robot
 from didim.robot.urdf import parsed, read_urdf
-from didim.robot.urdf_extension import TAG, write_beyond_robot
+from didim.robot.urdf_extension import TAG, write_robot_extension
 from didim.robot.write_urdf import write_dynamics, write_inertial
 
 Element = ElementTree.Element
@@ -39,7 +39,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
             _remove(element, tag)
         write_dynamics(element, joint)
     _remove(root, TAG)
-    write_beyond_robot(root, robot)
+    write_robot_extension(root, robot)
     root.set("name", robot.name)
     ElementTree.indent(root)
     return (
@@ -69,17 +69,17 @@ def _child(joint: Element) -> str:
 
 
 def _fixed_to(link: str, joints: list[Element]) -> list[str]:
-    """The links that hang on a link by fixed joints, over any number of them."""
+    """The links that are attached to a link by any number of fixed joints."""
     found: list[str] = []
     waiting = [link]
     while waiting:
-        carrier = waiting.pop()
+        current = waiting.pop()
         for joint in joints:
             parent = joint.find("parent")
             if (
                 joint.get("type") == "fixed"
                 and parent is not None
-                and parent.get("link") == carrier
+                and parent.get("link") == current
             ):
                 found.append(_child(joint))
                 waiting.append(found[-1])

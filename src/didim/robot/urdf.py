@@ -2,7 +2,7 @@
 and inertias only.
 
 Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation.
-Meshes, visuals, collisions and plugins are not looked at. A document type declaration is refused
+Meshes, visuals, collisions and plugins are ignored. A document type declaration is refused
 before anything is expanded.
 """
 
@@ -21,7 +21,7 @@ from didim.errors import InputError, nearest
 from didim.robot.assemble import Body, assemble
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Joint, Robot
-from didim.robot.urdf_extension import beyond_joint, beyond_robot
+from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
 from didim.robot.urdf_numbers import numbers
 
 Array = NDArray[np.float64]
@@ -34,8 +34,8 @@ _KINDS = {
     "fixed": "fixed",
 }
 _REFUSED = ("floating", "planar")
-UNLIMITED = 1e11
-"""rad or m: a limit this far away is none, where URDF asks for two."""
+UNLIMITED_POSITION = 1e11
+"""rad or m: a limit this far away counts as none, since URDF requires both limits."""
 
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -60,12 +60,12 @@ def read_urdf(path: Path) -> Robot:
     for joint_ in assembled:
         _check_link(joint_, path.name)
     return Robot(
-        root.get("name") or path.stem, assembled, **beyond_robot(root, assembled, path.name)
+        root.get("name") or path.stem, assembled, **read_robot_extension(root, assembled, path.name)
     )
 
 
 def parsed(data: bytes, where: str, comments: bool = False) -> Element:
-    """The root element of a URDF file, with its comments where they are asked for."""
+    """The root element of a URDF file, with its comments on request."""
 
     def refuse(*_: object) -> None:
         raise InputError(
@@ -188,7 +188,7 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
         "Fv": float(numbers(dynamics, "damping", (0.0,), where)[0]),
         "Fc": float(numbers(dynamics, "friction", (0.0,), where)[0]),
     }
-    effects, values = beyond_joint(joint, where)
+    effects, values = read_joint_extension(joint, where)
     return Body(
         name=name,
         kind=_KINDS[kind],
@@ -213,8 +213,8 @@ def _limits(limit: Element | None, kind: str, where: str) -> dict[str, Any]:
         lower, upper = -np.inf, np.inf
     return {
         "position_limits": (
-            lower if lower > -UNLIMITED else -np.inf,
-            upper if upper < UNLIMITED else np.inf,
+            lower if lower > -UNLIMITED_POSITION else -np.inf,
+            upper if upper < UNLIMITED_POSITION else np.inf,
         ),
         "velocity_limit": float(numbers(limit, "velocity", (0.0,), where)[0]) or np.inf,
         "torque_limit": float(numbers(limit, "effort", (0.0,), where)[0]) or np.inf,

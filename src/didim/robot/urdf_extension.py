@@ -1,4 +1,4 @@
-"""What URDF has no words for, in elements <didim> that other programs pass over.
+"""What URDF cannot express, in elements <didim> that other programs ignore.
 
 In a <joint>: its effects and their values (rotor, offset, friction of two directions). In the
 <robot>: another gravity than (0, 0, -9.81), couplings, and the drives.
@@ -20,11 +20,13 @@ from didim.robot.urdf_numbers import numbers, written
 
 TAG = "didim"
 GRAVITY = (0.0, 0.0, -9.81)
-PLAIN = frozenset({"viscous", "coulomb"})
-"""Effects that URDF itself can say."""
+URDF_EFFECTS = frozenset({"viscous", "coulomb"})
+"""Effects that URDF itself can express."""
 
 
-def beyond_joint(joint: Element, where: str) -> tuple[frozenset[str] | None, dict[str, float]]:
+def read_joint_extension(
+    joint: Element, where: str
+) -> tuple[frozenset[str] | None, dict[str, float]]:
     """Effects (None: those of every URDF) and values that a joint's <didim> gives."""
     if (element := joint.find(TAG)) is None:
         return None, {}
@@ -37,7 +39,7 @@ def beyond_joint(joint: Element, where: str) -> tuple[frozenset[str] | None, dic
     }
 
 
-def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str, Any]:
+def read_robot_extension(root: Element, joints: Sequence[Joint], where: str) -> dict[str, Any]:
     """Gravity, couplings, drive and reference that the robot's <didim> gives, as arguments of
     `Robot`.
     """
@@ -55,11 +57,11 @@ def beyond_robot(root: Element, joints: Sequence[Joint], where: str) -> dict[str
     }
 
 
-def write_beyond_joint(parent: Element, joint: Joint) -> None:
+def write_joint_extension(parent: Element, joint: Joint) -> None:
     """Add <didim> to a joint that has more than viscous and Coulomb friction, or less, or negative
     values of it.
     """
-    if joint.effects == PLAIN and all(value >= 0 for value in joint.nominal.values()):
+    if joint.effects == URDF_EFFECTS and all(value >= 0 for value in joint.nominal.values()):
         return
     element = SubElement(
         parent, TAG, effects=" ".join(effect for effect in STEMS if effect in joint.effects)
@@ -68,7 +70,7 @@ def write_beyond_joint(parent: Element, joint: Joint) -> None:
         element.set(stem, written(value))
 
 
-def write_beyond_robot(root: Element, robot: Robot) -> None:
+def write_robot_extension(root: Element, robot: Robot) -> None:
     """Add <didim> to a robot with another gravity, couplings, drives or a reference."""
     element = Element(TAG)
     if tuple(robot.gravity) != GRAVITY:

@@ -102,17 +102,17 @@ def _drive(drive: Drive | None) -> list[str]:
             lines.append(f"{key} = {_list(value)}")
     others = [(i, j) for i, j in np.argwhere(drive.gear != 0).tolist() if i != j]
     if others:
-        told = (
+        entries = (
             f"{{ motor = {i + 1}, joint = {j + 1}, ratio = {_number(drive.gear[i, j])} }}"
             for i, j in others
         )
-        lines.append(f"gear_coupling = [{', '.join(told)}]")
+        lines.append(f"gear_coupling = [{', '.join(entries)}]")
     return lines
 
 
 def _table(key: str, values: dict[str, float]) -> list[str]:
-    told = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
-    return [f"{key} = {{ {told} }}"] if values else []
+    entries = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
+    return [f"{key} = {{ {entries} }}"] if values else []
 
 
 def _angle(value: float) -> str:

@@ -1,5 +1,5 @@
-"""A robot written as URDF: joints, limits, friction and inertias; what URDF cannot say goes into
-elements of our own.
+"""A robot written as URDF: joints, limits, friction and inertias; what URDF cannot express goes
+into <didim> elements.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
-from didim.robot.inertia import parted, seen_from
+from didim.robot.inertia import about_centre, transformed
 from didim.robot.robot import BASE, Joint, Robot
-from didim.robot.urdf import UNLIMITED
-from didim.robot.urdf_extension import write_beyond_joint, write_beyond_robot
+from didim.robot.urdf import UNLIMITED_POSITION
+from didim.robot.urdf_extension import write_joint_extension, write_robot_extension
 from didim.robot.urdf_numbers import written
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ def robot_urdf(robot: Robot) -> str:
         if not np.isnan(joint.link).any():
             write_inertial(link, joint)
         _write_joint(root, robot, joint, names[joint.parent], names[j])
-    write_beyond_robot(root, robot)
+    write_robot_extension(root, robot)
     indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -50,10 +50,12 @@ def write_inertial(link: Element, joint: Joint) -> None:
     """Put the inertia of a joint's link into its element, in the axes of the link."""
     if not joint.link[9] > 0:
         raise InputError(
-            f"The link of joint {joint.name!r} has the mass {joint.link[9]:g} kg, which no URDF "
-            "can hold; write a .toml file."
+            f"The link of joint {joint.name!r} has the mass {joint.link[9]:g} kg, which URDF does "
+            "not allow; write a .toml file."
         )
-    mass, centre, inertia = parted(seen_from(joint.link, joint.link_frame[:3, :3], np.zeros(3)))
+    mass, centre, inertia = about_centre(
+        transformed(joint.link, joint.link_frame[:3, :3], np.zeros(3))
+    )
     inertial = SubElement(link, "inertial")
     SubElement(inertial, "origin", xyz=written(centre), rpy="0 0 0")
     SubElement(inertial, "mass", value=written(mass))
@@ -74,7 +76,7 @@ def write_dynamics(element: Element, joint: Joint) -> None:
         damping=written(max(damping, 0.0)),
         friction=written(max(friction, 0.0)),
     )
-    write_beyond_joint(element, joint)
+    write_joint_extension(element, joint)
 
 
 def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: str) -> None:
@@ -92,7 +94,9 @@ def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: 
     SubElement(element, "parent", link=parent)
     SubElement(element, "child", link=child)
     SubElement(element, "axis", xyz=written(own[:, 2]))
-    sides = (max(min(side, UNLIMITED), -UNLIMITED) for side in joint.position_limits)
+    sides = (
+        max(min(side, UNLIMITED_POSITION), -UNLIMITED_POSITION) for side in joint.position_limits
+    )
     limits = dict(zip(("lower", "upper"), sides, strict=True)) if limited else {}
     limits |= {"effort": joint.torque_limit, "velocity": joint.velocity_limit}
     SubElement(

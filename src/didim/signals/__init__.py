@@ -1,5 +1,5 @@
-"""What was measured, and what was asked for: experiments, references and trajectories; how records
-are read and reduced.
+"""Measured and reference signals: experiments, references and trajectories; reading, resampling,
+filtering and decimation of records.
 """
 
 from didim.signals.alignment import TimeOffset, time_offset

@@ -14,8 +14,8 @@ from didim.validation import per_joint, real
 
 Array = NDArray[np.float64]
 
-_SAMPLES, _COARSE = 20_000, 4_000
-"""Samples that the search looks at, at most, and at first."""
+_MAX_SAMPLES, _COARSE_SAMPLES = 20_000, 4_000
+"""Samples that the search uses, at most, and in its coarse pass."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class TimeOffset:
     """The same without a shift."""
 
     def __str__(self) -> str:
-        later = "late" if self.seconds >= 0 else "early"
+        side = "lags behind" if self.seconds >= 0 else "leads"
         return (
-            f"The record is {1e3 * abs(self.seconds):.3g} ms {later} against its reference "
+            f"The record {side} its reference by {1e3 * abs(self.seconds):.3g} ms "
             f"(misfit {100 * self.misfit_before:.3g} % before, {100 * self.misfit:.3g} % after a "
             "shift)."
         )
@@ -41,18 +41,18 @@ def motion_frequency(experiment: Experiment) -> float:
     """Angular frequency of the reference, rad/s: rms velocity over rms position about the mean,
     over the joints that move.
     """
-    q, dq, _ = experiment.reference("linear").sample(np.asarray(experiment.t))
+    q, dq, _ = experiment.reference("linear").sample(experiment.t)
     spread, speed = q.std(axis=0), np.sqrt(np.mean(dq**2, axis=0))
     moves = spread > 0
     return float(np.sqrt(np.mean((speed[moves] / spread[moves]) ** 2))) if moves.any() else 0.0
 
 
 def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0) -> TimeOffset:
-    """Estimate how late the record is against its reference, from the measured positions.
+    """Estimate the delay of the record behind its reference, from the measured positions.
 
     A loop lags by itself; `lag` (s, one number or one for each joint) is what belongs to the loop
-    and is no offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference 0.
-    The search is bounded by +-most s and by half the record.
+    and is not an offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference
+    0. The search is bounded by +-most s and by half the record.
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
@@ -60,23 +60,24 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
         )
     if experiment.q is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no measured positions, from which an offset could "
-            "be seen; give q."
+            f"Experiment {experiment.name!r} has no measured positions, which the time offset is "
+            "estimated from; give q."
         )
-    course, n = experiment.reference(), experiment.n
-    length = float(np.asarray(experiment.t)[-1] - np.asarray(experiment.t)[0])
+    trajectory, n = experiment.reference(), experiment.n
+    length = float(experiment.t[-1] - experiment.t[0])
     if real(most, "most", above=0.0) > 0.5 * length:
         most = 0.5 * length
     most, lags = real(most, "most", above=0.0), per_joint(lag, "lag", n)
-    thin = max(1, np.asarray(experiment.t).size // _SAMPLES)
-    t, q = np.asarray(experiment.t)[::thin], np.asarray(experiment.q)[::thin]
+    thin = max(1, experiment.t.size // _MAX_SAMPLES)
+    t, q = experiment.t[::thin], experiment.q[::thin]
     spread = q.std(axis=0)
     moves = spread > 0
     if not moves.any():
         raise InputError(
-            f"No joint moves in experiment {experiment.name!r}: no offset can be seen."
+            f"No joint moves in experiment {experiment.name!r}: the time offset cannot be "
+            "estimated."
         )
-    inside = (t >= course.span[0] + most) & (t <= course.span[1] - most)
+    inside = (t >= trajectory.span[0] + most) & (t <= trajectory.span[1] - most)
     inside = inside if inside.sum() > 100 else np.ones(t.size, dtype=bool)
 
     def misfit(shift: float, every: int = 1) -> float:
@@ -86,13 +87,13 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
         at, error = t[inside][::every], np.zeros((0,))
         for lag in np.unique(lags[moves]):
             alike = np.flatnonzero(moves & (lags == lag))
-            asked = course.sample(at - shift - lag)[0][:, alike]
+            reference = trajectory.sample(at - shift - lag)[0][:, alike]
             error = np.concatenate(
-                [error, ((q[inside][::every, alike] - asked) / spread[alike]).ravel()]
+                [error, ((q[inside][::every, alike] - reference) / spread[alike]).ravel()]
             )
         return float(np.sqrt(np.mean(error**2)))
 
-    grid, every = np.linspace(-most, most, 81), max(1, int(inside.sum()) // _COARSE)
+    grid, every = np.linspace(-most, most, 81), max(1, int(inside.sum()) // _COARSE_SAMPLES)
     best = grid[int(np.argmin([misfit(shift, every) for shift in grid]))]
     spacing = grid[1] - grid[0]
     found = minimize_scalar(

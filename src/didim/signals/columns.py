@@ -57,7 +57,7 @@ def signals_of(
 
 
 def _listed(names: object) -> list[object]:
-    """The names one by one; something that is no text where they are no list, or an empty one."""
+    """The names one by one; [None] where they are not a list, or an empty one."""
     return list(names) if isinstance(names, list | tuple) and names else [None]
 
 

@@ -22,7 +22,7 @@ from scipy.linalg.blas import dgemm
 
 from didim.dynamics.kernels.elementary import LANES
 from didim.errors import InputError, nearest
-from didim.signals.zero_phase import pour, zero_phase
+from didim.signals.zero_phase import concatenate_into, zero_phase
 from didim.validation import whole
 
 Array = NDArray[np.float64]
@@ -32,16 +32,16 @@ Source = Callable[[int, int], Array]
 CONVENTIONS = ("matlab", "scipy", "fir")
 
 _ORDER = 8
-_RIPPLE = 0.05
-_CUT = 0.8
+_RIPPLE_DB = 0.05
+_CUTOFF_FRACTION = 0.8
 _PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
-_HALF = 10
-"""Half length of the linear-phase filter, in new samples."""
-_AT_ONCE = 4
+_HALF_LENGTH = 10
+"""Of the linear-phase filter, in new samples."""
+_BLOCK_OUTPUTS = 4
 """New samples that one block of old ones is worth. Every old sample is read once, and a sixth of
 the products is with zeros.
 """
-_BLOCK = 1 << 14
+_READ_ROWS = 1 << 14
 """Samples that are read at once."""
 
 
@@ -70,7 +70,7 @@ class Decimation:
         if self.factor == 1:
             return 1
         return (
-            2 * _HALF * self.factor + 1
+            2 * _HALF_LENGTH * self.factor + 1
             if self.convention == "fir"
             else max(_PADS[self.convention] + 2, 2 * self.factor)
         )
@@ -87,7 +87,9 @@ class Decimation:
         if self.factor == 1:
             return np.arange(N)
         if self.convention == "fir":
-            return np.arange(_HALF * self.factor, N - _HALF * self.factor, self.factor)
+            return np.arange(
+                _HALF_LENGTH * self.factor, N - _HALF_LENGTH * self.factor, self.factor
+            )
         return np.arange(
             (N - 1) % self.factor if self.convention == "matlab" else 0, N, self.factor
         )
@@ -103,8 +105,8 @@ class Decimation:
                 f"{self.shortest}. Record longer, or decimate less."
             )
         stream = self.stream()
-        for start in range(0, N, _BLOCK):
-            stream.push(source(start, min(start + _BLOCK, N)))
+        for start in range(0, N, _READ_ROWS):
+            stream.push(source(start, min(start + _READ_ROWS, N)))
         return stream.result()
 
     def stream(self) -> Stream:
@@ -114,7 +116,9 @@ class Decimation:
     @cached_property
     def _taps(self) -> Array:
         return np.asarray(
-            signal.firwin(2 * _HALF * self.factor + 1, _CUT / self.factor, window="hamming")
+            signal.firwin(
+                2 * _HALF_LENGTH * self.factor + 1, _CUTOFF_FRACTION / self.factor, window="hamming"
+            )
         )
 
     @cached_property
@@ -122,16 +126,20 @@ class Decimation:
         """The filter as a matrix: what a block of old samples (rows) adds to each new one that it
         reaches (columns).
         """
-        reach, taps = _AT_ONCE + 2 * _HALF, self._taps
-        bands = np.zeros((_AT_ONCE * self.factor + 2 * taps.size, reach), order="F")
-        for k in range(reach):  # new sample k of the block begins with its row (k - 2 _HALF) factor
-            begin = taps.size + (k - 2 * _HALF) * self.factor
+        reach, taps = _BLOCK_OUTPUTS + 2 * _HALF_LENGTH, self._taps
+        bands = np.zeros((_BLOCK_OUTPUTS * self.factor + 2 * taps.size, reach), order="F")
+        for k in range(
+            reach
+        ):  # new sample k of the block begins with its row (k - 2 _HALF_LENGTH) factor
+            begin = taps.size + (k - 2 * _HALF_LENGTH) * self.factor
             bands[begin : begin + taps.size, k] = taps
-        return np.asfortranarray(bands[taps.size : taps.size + _AT_ONCE * self.factor])
+        return np.asfortranarray(bands[taps.size : taps.size + _BLOCK_OUTPUTS * self.factor])
 
     @cached_property
     def _sections(self) -> Array:
-        return np.asarray(signal.cheby1(_ORDER, _RIPPLE, _CUT / self.factor, output="sos"))
+        return np.asarray(
+            signal.cheby1(_ORDER, _RIPPLE_DB, _CUTOFF_FRACTION / self.factor, output="sos")
+        )
 
     @cached_property
     def correlation(self) -> Array:
@@ -140,8 +148,8 @@ class Decimation:
         """
         if self.factor == 1:
             return np.ones(1)
-        lags = self._noise[: 2 * _HALF * self.factor : self.factor]
-        return np.asarray(lags / lags[0])
+        lags = self._noise[: 2 * _HALF_LENGTH * self.factor : self.factor]
+        return lags / lags[0]
 
     @property
     def noise_gain(self) -> float:
@@ -151,7 +159,7 @@ class Decimation:
     @cached_property
     def _noise(self) -> Array:
         """Autocovariance of filtered white noise of variance 1, at the lags of the old samples."""
-        size = 64 * _HALF * self.factor
+        size = 64 * _HALF_LENGTH * self.factor
         if self.convention == "fir":
             power = np.abs(np.fft.rfft(self._taps, size)) ** 2
         else:
@@ -159,7 +167,7 @@ class Decimation:
                 np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1])
                 ** 4
             )
-        return np.asarray(np.fft.irfft(power, size))
+        return np.fft.irfft(power, size)
 
 
 class Stream:
@@ -175,14 +183,14 @@ class Stream:
         self.rest: Array | None = None
         """Rows that are not yet a block."""
         self.open: Array | None = None
-        """(2 _HALF, m) sums of the new samples that the blocks to come belong to as well."""
+        """(2 _HALF_LENGTH, m) sums of the new samples that the blocks to come belong to as well."""
 
     def push(self, rows: Array) -> None:
         """The next rows (k, m)."""
         if not self.decimation.streams:
             self.parts.append(rows)
             return
-        size = _AT_ONCE * self.decimation.factor
+        size = _BLOCK_OUTPUTS * self.decimation.factor
         if self.rest is not None and len(self.rest):
             begun = np.concatenate([self.rest, rows[: size - len(self.rest)]])
             rows = rows[size - len(self.rest) :]
@@ -195,40 +203,44 @@ class Stream:
         self.rest = rows[whole:].copy()
 
     def _add(self, rows: Array) -> None:
-        """Blocks of rows: the share of each in the new samples that it reaches, 2 _HALF of which
-        blocks before have begun.
+        """Blocks of rows: the contribution of each to the new samples that it reaches, 2
+        _HALF_LENGTH of which blocks before have begun.
         """
         n_d, bands = self.decimation.factor, self.decimation._bands
-        sums = np.zeros((2 * _HALF + len(rows) // n_d, rows.shape[1]))
+        sums = np.zeros((2 * _HALF_LENGTH + len(rows) // n_d, rows.shape[1]))
         if self.open is not None:
-            sums[: 2 * _HALF] = self.open
-        for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _AT_ONCE):
-            block, reached = rows[at * n_d : (at + _AT_ONCE) * n_d], sums[at : at + bands.shape[1]]
+            sums[: 2 * _HALF_LENGTH] = self.open
+        for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _BLOCK_OUTPUTS):
+            block, reached = (
+                rows[at * n_d : (at + _BLOCK_OUTPUTS) * n_d],
+                sums[at : at + bands.shape[1]],
+            )
             block.reshape(-1)[
                 ::LANES
             ].max()  # reads it line by line into the cache: the product jumps between rows
             dgemm(
                 1.0, block.T, bands, 1.0, reached.T, overwrite_c=True
             )  # in place: transposed, both have Fortran's order
-        self.parts.append(sums[: -2 * _HALF])
+        self.parts.append(sums[: -2 * _HALF_LENGTH])
         self.count += len(rows)
-        self.open = sums[-2 * _HALF :]
+        self.open = sums[-2 * _HALF_LENGTH :]
 
     def result(self) -> Array:
-        """The decimated columns (K, m) of all rows; asked for once, since the rows are given up for
-        it.
+        """The decimated columns (K, m) of all rows; to be called once, since it consumes the
+        rows.
         """
         if self.decimation.streams and self.rest is not None and self.open is not None:
             with np.errstate(
                 invalid="ignore", over="ignore"
-            ):  # a simulation that ran away is told by who asked for it
+            ):  # a simulation that diverged is reported by its caller
                 self.parts.append(
-                    self.open + self.decimation._bands[: len(self.rest), : 2 * _HALF].T @ self.rest
+                    self.open
+                    + self.decimation._bands[: len(self.rest), : 2 * _HALF_LENGTH].T @ self.rest
                 )
             new = self.decimation.kept(self.count + len(self.rest)).size
-            sums = np.empty((2 * _HALF + new, self.rest.shape[1]))
-            pour(self.parts, sums)
-            return sums[2 * _HALF :]
+            sums = np.empty((2 * _HALF_LENGTH + new, self.rest.shape[1]))
+            concatenate_into(self.parts, sums)
+            return sums[2 * _HALF_LENGTH :]
         if self.decimation.factor == 1:
             return np.ascontiguousarray(np.concatenate(self.parts))
         kept = self.decimation.kept(sum(map(len, self.parts)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,79 +10,85 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError
-from didim.signals.reference import Course, Reference
-from didim.validation import instants, real, samples, width_of
+from didim.signals.reference import Reference, Trajectory
+from didim.validation import instants, real, samples, set_fields, width_of
 
 Array = NDArray[np.float64]
 
 
-SHORTEST, LONGEST = 1e-8, 1e6
+SHORTEST_PERIOD, LONGEST_PERIOD = 1e-8, 1e6
 """s, of a step between samples: beyond them the times are in another unit."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Experiment:
     """One record: joint torques and the reference that the controller followed; positions where
     they were measured.
     """
 
-    t: ArrayLike
+    t: Array
     """(N,) s, rising."""
-    tau: ArrayLike
+    tau: Array
     """(N, n) joint torques, N.m or N."""
-    q_ref: ArrayLike | Course | None
+    q_ref: Array | Trajectory | None
     """The reference: an array (N, n) on t, a `Reference` with its own clock, or a trajectory."""
-    q: ArrayLike | None = None
+    q: Array | None = None
     """(N, n) measured positions, rad or m."""
-    dq: ArrayLike | None = None
+    dq: Array | None = None
     """(N, n) measured velocities."""
     name: str = ""
     notes: tuple[str, ...] = ()
-    """What was done to the record on the way in; shown with every result."""
+    """What was done to the record when it was read; shown with every result."""
 
-    def __post_init__(self) -> None:
-        time = instants(self.t, "t of the experiment")
-        width = width_of(self.tau, "tau")
-        object.__setattr__(self, "t", time.copy())
+    def __init__(
+        self,
+        t: ArrayLike,
+        tau: ArrayLike,
+        q_ref: ArrayLike | Trajectory | None,
+        q: ArrayLike | None = None,
+        dq: ArrayLike | None = None,
+        name: str = "",
+        notes: Sequence[str] = (),
+    ) -> None:
+        time = instants(t, "t of the experiment")
+        width = width_of(tau, "tau")
         step = float(np.median(np.diff(time)))
-        if not SHORTEST < step < LONGEST:
+        if not SHORTEST_PERIOD < step < LONGEST_PERIOD:
             raise InputError(
                 f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its "
                 "unit."
             )
-        for name in ("tau", "q", "dq"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, samples(value, name, width, time.size).copy())
-        if not isinstance(self.name, str) or not all(
-            isinstance(note, str) for note in _listed(self.notes)
-        ):
+        signals = {
+            key: None if value is None else samples(value, key, width, time.size).copy()
+            for key, value in (("tau", tau), ("q", q), ("dq", dq))
+        }
+        if not isinstance(name, str) or not all(isinstance(note, str) for note in _listed(notes)):
             raise InputError("name must be a text and notes a list of texts.")
-        object.__setattr__(self, "notes", tuple(self.notes))
-        if isinstance(self.q_ref, Course):
-            if self.q_ref.n != width:
-                raise InputError(f"q_ref has {self.q_ref.n} joints, tau has {width}.")
-        elif self.q_ref is not None:
-            object.__setattr__(self, "q_ref", samples(self.q_ref, "q_ref", width, time.size).copy())
+        if isinstance(q_ref, Trajectory):
+            if q_ref.n != width:
+                raise InputError(f"q_ref has {q_ref.n} joints, tau has {width}.")
+        elif q_ref is not None:
+            q_ref = samples(q_ref, "q_ref", width, time.size).copy()
+        set_fields(self, t=time.copy(), **signals, q_ref=q_ref, name=name, notes=tuple(notes))
 
     def __repr__(self) -> str:
-        time = np.asarray(self.t)
         return (
-            f"Experiment({self.name!r}, {time.size} samples of {self.n} joints, {time[0]:g} to "
-            f"{time[-1]:g} s)"
+            f"Experiment({self.name!r}, {self.t.size} samples of {self.n} joints, {self.t[0]:g} to "
+            f"{self.t[-1]:g} s)"
         )
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(np.shape(self.tau)[1])
+        return int(self.tau.shape[1])
 
-    def reference(self, interpolation: str = "cubic") -> Course:
-        """The reference as a motion; an array on t is interpolated as asked."""
+    def reference(self, interpolation: str = "cubic") -> Trajectory:
+        """The reference as a trajectory; an array on t is interpolated by `interpolation`."""
         if self.q_ref is None:
             raise InputError(f"Experiment {self.name!r} has no reference; give q_ref.")
         return (
             self.q_ref
-            if isinstance(self.q_ref, Course)
+            if isinstance(self.q_ref, Trajectory)
             else Reference(self.t, self.q_ref, interpolation=interpolation)
         )
 
@@ -89,12 +96,12 @@ class Experiment:
         """The part with start <= t <= end. A reference with its own clock is kept whole: the loop
         has a history.
         """
-        time, start, end = np.asarray(self.t), real(start, "start"), real(end, "end")
-        keep = (time >= start) & (time <= end)
+        start, end = real(start, "start"), real(end, "end")
+        keep = (self.t >= start) & (self.t <= end)
         if keep.sum() < 2:
             raise InputError(
-                f"No two samples lie between {start:g} and {end:g} s; the record has {time[0]:g} "
-                f"to {time[-1]:g} s."
+                f"No two samples lie between {start:g} and {end:g} s; the record has {self.t[0]:g} "
+                f"to {self.t[-1]:g} s."
             )
         cut: dict[str, Any] = {
             name: None if (value := getattr(self, name)) is None else value[keep]
@@ -102,31 +109,29 @@ class Experiment:
         }
         q_ref = (
             self.q_ref
-            if self.q_ref is None or isinstance(self.q_ref, Course)
-            else np.asarray(self.q_ref)[keep]
+            if self.q_ref is None or isinstance(self.q_ref, Trajectory)
+            else self.q_ref[keep]
         )
-        return replace(self, t=time[keep], q_ref=q_ref, **cut)
+        return replace(self, t=self.t[keep], q_ref=q_ref, **cut)
 
     def aligned(self, offset: float) -> Experiment:
         """The experiment with its reference shifted by `offset` s (later if positive), cut to the
         times that both cover.
         """
         offset = real(offset, "offset")
-        if isinstance(self.q_ref, Course) or self.q_ref is None:
-            course = self.reference().shifted(-offset)
+        if isinstance(self.q_ref, Trajectory) or self.q_ref is None:
+            trajectory = self.reference().shifted(-offset)
         else:
-            course = Reference(np.asarray(self.t) + offset, self.q_ref, interpolation="linear")
-        start, end = course.span
-        cut = self.between(
-            max(start, float(np.asarray(self.t)[0])), min(end, float(np.asarray(self.t)[-1]))
-        )
+            trajectory = Reference(self.t + offset, self.q_ref, interpolation="linear")
+        start, end = trajectory.span
+        cut = self.between(max(start, float(self.t[0])), min(end, float(self.t[-1])))
         return replace(
             cut,
-            q_ref=course,
+            q_ref=trajectory,
             notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."),
         )
 
 
 def _listed(notes: object) -> list[object]:
-    """The notes one by one; something that is no text where they are no list."""
+    """The notes one by one; [None] where they are not a list."""
     return list(notes) if isinstance(notes, list | tuple) else [None]

@@ -54,7 +54,7 @@ def central_difference(x: Array, step: float) -> Array:
     """Rate of the columns of x (N, n), s apart by `step`: (x[k+1] - x[k-1]) / (2 step), one-sided
     at both ends.
     """
-    return np.asarray(np.gradient(x, step, axis=0))
+    return np.gradient(x, step, axis=0)
 
 
 def estimated_motion(

@@ -16,7 +16,7 @@ from didim.errors import InputError, shortened
 from didim.robot.drive import Drive
 from didim.signals.columns import Columns, listed, signals_of
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.signals.tables import KINDS, read_table
 from didim.signals.units import Units, in_si
 from didim.validation import per_joint, real
@@ -70,7 +70,7 @@ def load_experiment(
     path: Files,
     columns: Columns | None = None,
     *,
-    reference: ArrayLike | Course | None = None,
+    reference: ArrayLike | Trajectory | None = None,
     drive_gain: ArrayLike | None = None,
     usual_gain: ArrayLike | None = None,
     name: str | None = None,
@@ -127,10 +127,10 @@ def load_experiment(
     if (
         len(kept["t"]) < len(chosen["t"])
         and reference is not None
-        and not isinstance(reference, Course)
+        and not isinstance(reference, Trajectory)
     ):
         raise InputError(
-            f"{where}: samples repeat, so that a reference on t has no clear meaning; give a "
+            f"{where}: samples repeat, so that a reference on t is ambiguous; give a "
             "didim.Reference."
         )
     title = _stem(where) if name is None else name

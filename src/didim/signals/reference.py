@@ -1,4 +1,4 @@
-"""`Reference`: the motion that the controller was asked for, on a clock of its own."""
+"""`Reference`: the motion that the controller follows, on a clock of its own."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from didim.errors import InputError, nearest
-from didim.signals.kernels.pieces import TICK, Pieces
-from didim.validation import instants, samples, width_of
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE, PiecewiseCubic
+from didim.validation import instants, samples, set_fields, width_of
 
 Array = NDArray[np.float64]
 
 INTERPOLATIONS = ("held", "linear", "cubic")
 
 
-class Course(ABC):
+class Trajectory(ABC):
     """Anything that gives positions, velocities and accelerations (N, n) at given times: a
     reference or a trajectory.
     """
@@ -38,234 +38,247 @@ class Course(ABC):
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
 
-    def shifted(self, origin: float) -> Course:
-        """The same course on a clock that counts from `origin`, s."""
-        return self if origin == 0.0 else _Shifted(self, origin)
+    def shifted(self, origin: float) -> Trajectory:
+        """The same trajectory on a clock that counts from `origin`, s."""
+        return self if origin == 0.0 else _ShiftedTrajectory(self, origin)
 
-    def delayed(self, delay: float) -> Course:
-        """The same course, later by `delay` s, on the same clock; it is taken to cover the same
+    def delayed(self, delay: float) -> Trajectory:
+        """The same trajectory, later by `delay` s, on the same clock; it is taken to cover the same
         times.
         """
-        return self if delay == 0.0 else _Delayed(self.shifted(-delay), self.span)
+        return self if delay == 0.0 else _DelayedTrajectory(self.shifted(-delay), self.span)
 
     @abstractmethod
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """Cubic pieces that cover [start, end] for a loop that runs at `step` s."""
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        """Piecewise cubic over [start, end] for a loop that runs at `step` s."""
 
 
-@dataclass(frozen=True, eq=False)
-class Reference(Course):
+@dataclass(frozen=True, eq=False, init=False)
+class Reference(Trajectory):
     """A table of reference positions, with velocities and accelerations where the controller had
     them.
 
     Without `dq_ref` the velocity is that of the interpolation: the slope of the cubic or linear
-    pieces; of a held reference the backward difference, which is what a sampled controller computes
-    (zero at its first sample). `ddq_ref` likewise.
+    function; of a held reference the backward difference, which is what a sampled controller
+    computes (zero at its first sample). `ddq_ref` likewise.
     """
 
-    t: ArrayLike
+    t: Array
     """(N,) s, rising; need not be regular."""
-    q_ref: ArrayLike
+    q_ref: Array
     """(N, n) rad or m."""
-    dq_ref: ArrayLike | None = None
-    ddq_ref: ArrayLike | None = None
+    dq_ref: Array | None = None
+    """(N, n) rad/s or m/s."""
+    ddq_ref: Array | None = None
+    """(N, n) rad/s^2 or m/s^2."""
     interpolation: str = "cubic"
     """"held" (each value until the next), "linear" or "cubic"."""
 
-    def __post_init__(self) -> None:
-        if self.interpolation not in INTERPOLATIONS:
+    def __init__(
+        self,
+        t: ArrayLike,
+        q_ref: ArrayLike,
+        dq_ref: ArrayLike | None = None,
+        ddq_ref: ArrayLike | None = None,
+        interpolation: str = "cubic",
+    ) -> None:
+        if interpolation not in INTERPOLATIONS:
             raise InputError(
-                f"Unknown interpolation {self.interpolation!r}; "
-                f"{nearest(str(self.interpolation), INTERPOLATIONS)}"
+                f"Unknown interpolation {interpolation!r}; "
+                f"{nearest(str(interpolation), INTERPOLATIONS)}"
             )
-        time = instants(self.t, "t of the reference")
-        width = width_of(self.q_ref, "q_ref")
-        object.__setattr__(self, "t", time.copy())
-        for name in ("q_ref", "dq_ref", "ddq_ref"):
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, samples(value, name, width, time.size).copy())
+        time = instants(t, "t of the reference")
+        width = width_of(q_ref, "q_ref")
+        signals = {
+            key: None if value is None else samples(value, key, width, time.size).copy()
+            for key, value in (("q_ref", q_ref), ("dq_ref", dq_ref), ("ddq_ref", ddq_ref))
+        }
+        set_fields(self, t=time.copy(), **signals, interpolation=interpolation)
 
     def __repr__(self) -> str:
         start, end = self.span
         return (
-            f"Reference({np.size(self.t)} samples of {self.n} joints, {start:g} to {end:g} s, "
+            f"Reference({self.t.size} samples of {self.n} joints, {start:g} to {end:g} s, "
             f"{self.interpolation})"
         )
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(np.shape(self.q_ref)[1])
+        return int(self.q_ref.shape[1])
 
     @property
     def span(self) -> tuple[float, float]:
         """First and last time, s."""
-        time = np.asarray(self.t)
-        return float(time[0]), float(time[-1])
+        return float(self.t[0]), float(self.t[-1])
 
     @cached_property
-    def _all(self) -> Pieces:
-        time = np.asarray(self.t, dtype=float)
-        value = _interpolate(time, np.asarray(self.q_ref), self.interpolation)
-        rate = self._companion(time, value, self.dq_ref)
-        return Pieces(_closed(time), value, rate, self._companion(time, rate, self.ddq_ref))
+    def _table(self) -> PiecewiseCubic:
+        value = _interpolate(self.t, self.q_ref, self.interpolation)
+        rate = self._derivative(value, self.dq_ref)
+        acceleration = self._derivative(rate, self.ddq_ref)
+        return PiecewiseCubic(_knots(self.t), value, rate, acceleration)
 
-    def _companion(self, time: Array, pieces: Array, given: ArrayLike | None) -> Array:
+    def _derivative(self, coefficients: Array, given: Array | None) -> Array:
         """The derivative of a signal: as given, by backward difference where it is held, else that
-        of its pieces.
+        of its cubics.
         """
         if given is not None:
-            return _interpolate(time, np.asarray(given), self.interpolation)
+            return _interpolate(self.t, given, self.interpolation)
         if self.interpolation == "held":
-            backward = np.diff(pieces[:, :, 0], axis=0) / np.diff(time)[:, None]
-            return _interpolate(time, np.vstack([0 * backward[:1], backward]), "held")
-        slopes = pieces[:, :, [1, 2, 3, 3]] * [1.0, 2.0, 3.0, 0.0]
-        slopes[-1, :, 0] = slopes[-2] @ np.diff(time)[-1] ** np.arange(4)
+            backward = np.diff(coefficients[:, :, 0], axis=0) / np.diff(self.t)[:, None]
+            return _interpolate(self.t, np.vstack([0 * backward[:1], backward]), "held")
+        slopes = coefficients[:, :, [1, 2, 3, 3]] * [1.0, 2.0, 3.0, 0.0]
+        slopes[-1, :, 0] = slopes[-2] @ np.diff(self.t)[-1] ** np.arange(4)
         return np.ascontiguousarray(slopes)
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """The table's own pieces, whatever the loop's step."""
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        """The table's own piecewise cubic, whatever the loop's step."""
         del start, end, step
-        return self._all
+        return self._table
 
-    def shifted(self, origin: float) -> Course:
+    def shifted(self, origin: float) -> Trajectory:
         """The same table on a clock that counts from `origin`, s."""
-        return self if origin == 0.0 else replace(self, t=np.asarray(self.t) - origin)
+        return self if origin == 0.0 else replace(self, t=self.t - origin)
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
-        pieces, at = self._all, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
+        cubic, at = self._table, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
         index = np.clip(
-            np.searchsorted(pieces.time - TICK, at, side="right") - 1, 0, pieces.time.size - 2
+            np.searchsorted(cubic.time - TIME_TOLERANCE, at, side="right") - 1,
+            0,
+            cubic.time.size - 2,
         )
-        u = (at - pieces.time[index])[:, None]
+        u = (at - cubic.time[index])[:, None]
         q, dq, ddq = (
             ((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0]
-            for c in pieces[1:]
+            for c in cubic[1:]
         )
         return q, dq, ddq
 
 
-class Cached(Course):
-    """A course that remembers its first pieces, for loops that are simulated again and again."""
+class CachedTrajectory(Trajectory):
+    """A trajectory that keeps its first piecewise cubics, for loops that are simulated
+    repeatedly.
+    """
 
-    _MOST = 32
+    _MAX_KEPT = 32
 
-    def __init__(self, course: Course) -> None:
-        self.course = course
-        self._kept: dict[tuple[float, float, float], Pieces] = {}
-        self._moved: dict[float, Course] = {}
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        self._kept: dict[tuple[float, float, float], PiecewiseCubic] = {}
+        self._moved: dict[float, Trajectory] = {}
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return self.course.n
+        return self.trajectory.n
 
     @property
     def span(self) -> tuple[float, float]:
         """First and last time, s."""
-        return self.course.span
+        return self.trajectory.span
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
-        return self.course.sample(t)
+        return self.trajectory.sample(t)
 
-    def shifted(self, origin: float) -> Course:
-        """The same course on another clock, remembered as well."""
+    def shifted(self, origin: float) -> Trajectory:
+        """The same trajectory on another clock, cached as well."""
         if origin == 0.0:
             return self
         if origin not in self._moved:
-            self._moved[origin] = Cached(self.course.shifted(origin))
+            self._moved[origin] = CachedTrajectory(self.trajectory.shifted(origin))
         return self._moved[origin]
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """The pieces of the course; those of the first chunks are computed once."""
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        """The piecewise cubic of the trajectory; those of the first chunks are computed once."""
         key = (start, end, step)
         if (known := self._kept.get(key)) is not None:
             return known
-        pieces = self.course.pieces(start, end, step)
-        if len(self._kept) < self._MOST:
-            self._kept[key] = pieces
-        return pieces
+        cubic = self.trajectory.piecewise_cubic(start, end, step)
+        if len(self._kept) < self._MAX_KEPT:
+            self._kept[key] = cubic
+        return cubic
 
 
 @dataclass(frozen=True, eq=False)
-class _Shifted(Course):
-    """A course on a clock that counts from another origin."""
+class _ShiftedTrajectory(Trajectory):
+    """A trajectory on a clock that counts from another origin."""
 
-    course: Course
+    trajectory: Trajectory
     origin: float
 
     @property
     def n(self) -> int:
-        return self.course.n
+        return self.trajectory.n
 
     @property
     def span(self) -> tuple[float, float]:
-        start, end = self.course.span
+        start, end = self.trajectory.span
         return start - self.origin, end - self.origin
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        return self.course.sample(np.asarray(t, dtype=float) + self.origin)
+        return self.trajectory.sample(np.asarray(t, dtype=float) + self.origin)
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        pieces = self.course.pieces(start + self.origin, end + self.origin, step)
-        return pieces._replace(time=pieces.time - self.origin)
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        cubic = self.trajectory.piecewise_cubic(start + self.origin, end + self.origin, step)
+        return cubic._replace(time=cubic.time - self.origin)
 
 
 @dataclass(frozen=True, eq=False)
-class _Delayed(Course):
-    """A course that was shifted by little, so that it still stands for the times that it covered
-    before.
-    """
+class _DelayedTrajectory(Trajectory):
+    """A trajectory that was shifted by little and keeps the span that it covered before."""
 
-    course: Course
+    trajectory: Trajectory
     covered: tuple[float, float]
 
     @property
     def n(self) -> int:
-        return self.course.n
+        return self.trajectory.n
 
     @property
     def span(self) -> tuple[float, float]:
         return self.covered
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        return self.course.sample(t)
+        return self.trajectory.sample(t)
 
-    def shifted(self, origin: float) -> Course:
-        return _Delayed(self.course.shifted(origin), (self.span[0] - origin, self.span[1] - origin))
+    def shifted(self, origin: float) -> Trajectory:
+        return _DelayedTrajectory(
+            self.trajectory.shifted(origin), (self.span[0] - origin, self.span[1] - origin)
+        )
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        return self.course.pieces(start, end, step)
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        return self.trajectory.piecewise_cubic(start, end, step)
 
 
-def _closed(time: Array) -> Array:
-    """The knots (N + 1,) of N pieces: the last value has a piece of its own, so that it is read at
-    its own time.
+def _knots(time: Array) -> Array:
+    """The knots (N + 1,) of N intervals: the last value has an interval of its own, so that it is
+    read at its own time.
     """
     return np.append(time, 2 * time[-1] - time[-2])
 
 
 def _interpolate(time: Array, values: Array, interpolation: str) -> Array:
-    """Coefficients (N, n, 4) of the pieces through `values` (N, n), the last one constant."""
-    pieces = np.zeros((*values.shape, 4))
-    pieces[:, :, 0] = values
+    """Coefficients (N, n, 4) of the cubics through `values` (N, n), the last one constant."""
+    coefficients = np.zeros((*values.shape, 4))
+    coefficients[:, :, 0] = values
     if interpolation == "cubic" and time.size > 2:
-        pieces[:-1] = _coefficients(CubicSpline(time, values, axis=0).c)
+        coefficients[:-1] = _coefficients(CubicSpline(time, values, axis=0).c)
     elif interpolation != "held":
-        pieces[:-1, :, 1] = np.diff(values, axis=0) / np.diff(time)[:, None]
-    return pieces
+        coefficients[:-1, :, 1] = np.diff(values, axis=0) / np.diff(time)[:, None]
+    return coefficients
 
 
-def smooth_pieces(time: Array, q: Array, dq: Array, ddq: Array) -> Pieces:
-    """Pieces of a motion that is known exactly at the knots: cubics with its values and slopes; a
-    spline for ddq.
+def smooth_piecewise_cubic(time: Array, q: Array, dq: Array, ddq: Array) -> PiecewiseCubic:
+    """The piecewise cubic of a motion that is known exactly at the knots: cubics with its values
+    and slopes; a spline for ddq.
     """
     value, rate, acceleration = (_interpolate(time, signal, "cubic") for signal in (q, dq, ddq))
     value[:-1] = _coefficients(CubicHermiteSpline(time, q, dq, axis=0).c)
     rate[:-1] = _coefficients(CubicHermiteSpline(time, dq, ddq, axis=0).c)
-    return Pieces(_closed(time), value, rate, acceleration)
+    return PiecewiseCubic(_knots(time), value, rate, acceleration)
 
 
 def _coefficients(c: Array) -> Array:

@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 
 Array = NDArray[np.float64]
 
-JITTER = 0.01
-"""Share of the period by which times may miss a regular clock and still count as regular."""
+MAX_JITTER = 0.01
+"""Fraction of the period by which times may miss a regular clock and still count as regular."""
 
-GAP = 5.5
+GAP_PERIODS = 5.5
 """Periods without a sample that make a gap."""
 
-REPEATED = 0.2
-"""Share of samples equal to the one before that is worth a note."""
+MAX_REPEATED_FRACTION = 0.2
+"""Fraction of samples equal to the one before, above which a note is added."""
 
 
 def period_of(t: Array) -> float:
     """The sampling period, s: the mean one where the clock is regular, else the median."""
     mean = float(t[-1] - t[0]) / (t.size - 1)
-    return mean if _misses(t, mean) <= JITTER else float(np.median(np.diff(t)))
+    return mean if _misses(t, mean) <= MAX_JITTER else float(np.median(np.diff(t)))
 
 
 def is_regular(t: Array) -> bool:
     """Whether the times lie on a regular clock."""
-    return bool(_misses(t, period_of(t)) <= JITTER)
+    return bool(_misses(t, period_of(t)) <= MAX_JITTER)
 
 
 def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
@@ -45,7 +45,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     on the logged times keeps them, read with `interpolation`. Notes are added for gaps and for
     torques that repeat themselves.
     """
-    t, tau = np.asarray(experiment.t), np.asarray(experiment.tau)
+    t, tau = experiment.t, experiment.tau
     notes = [*experiment.notes, *_repetitions(tau)]
     if is_regular(t):
         return (
@@ -60,7 +60,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
         f"The times jitter (steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms): "
         f"resampled every {1e3 * period:.4g} ms."
     )
-    gaps = np.flatnonzero(step > GAP * period)
+    gaps = np.flatnonzero(step > GAP_PERIODS * period)
     if gaps.size:
         widest = gaps[step[gaps].argmax()]
         notes.append(
@@ -76,7 +76,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     }
     torque = np.column_stack([np.interp(clock, t, column) for column in tau.T])
     reference = experiment.q_ref
-    if reference is not None and not isinstance(reference, Course):
+    if reference is not None and not isinstance(reference, Trajectory):
         reference = Reference(t, reference, interpolation=interpolation)
     return replace(experiment, t=clock, tau=torque, q_ref=reference, notes=tuple(notes), **signals)
 
@@ -89,10 +89,10 @@ def _misses(t: Array, period: float) -> float:
 def _repetitions(tau: Array) -> list[str]:
     """A note if many samples repeat the one before: a log that is faster than what it logs."""
     still = np.all(np.diff(tau, axis=0) == 0, axis=1)
-    share = float(still.mean())
-    if share <= REPEATED or share == 1.0:
+    fraction = float(still.mean())
+    if fraction <= MAX_REPEATED_FRACTION or fraction == 1.0:
         return []
     return [
-        f"{100 * share:.0f} % of the torque samples repeat the one before: the log is faster than "
-        "the measurement."
+        f"{100 * fraction:.0f} % of the torque samples repeat the one before: the log is sampled "
+        "faster than the measurement."
     ]

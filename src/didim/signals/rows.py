@@ -1,5 +1,5 @@
 """How the samples of a record become rows of a linear system (10)-(14): cut, filter, decimate,
-leave out what is at rest.
+leave out joints at rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _is_not_negative(value: ArrayLike) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class RowSelection:
     """Cuts, decimation and rest, in the order in which they are applied."""
 
     decimation: int = 20
@@ -101,7 +101,7 @@ class Selection:
             if self.rest_velocity is None
             else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
         )
-        used = np.asarray(np.abs(dq[kept]) >= limit)
+        used = np.abs(dq[kept]) >= limit
         if not self.ends and self.decimation > 1 and self.decimate != "fir":
             used[[0, -1]] = False
         return used

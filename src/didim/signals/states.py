@@ -16,7 +16,7 @@ from didim.signals.resample import period_of
 
 Array = NDArray[np.float64]
 
-STILL = 1e-9
+MIN_TRAVEL = 1e-9
 """A joint that covers less than this (rad or m) does not move."""
 
 
@@ -37,31 +37,31 @@ def still_joints(q: Array) -> NDArray[np.bool_]:
     between two counts.
     """
     flickers = [np.all((column == column.min()) | (column == column.max())) for column in q.T]
-    return np.asarray(np.array(flickers) | (np.ptp(q, axis=0) < STILL))
+    return np.array(flickers) | (np.ptp(q, axis=0) < MIN_TRAVEL)
 
 
-def refuse_unmeasured(experiment: Experiment) -> None:
-    """Refuse a record without positions."""
+def measured_positions(experiment: Experiment) -> Array:
+    """(N, n) rad or m; a record without positions is refused."""
     if experiment.q is None:
         raise InputError(
             f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, "
             "or use DIDIM (method = "
             '"didim" in a study), which needs torque and reference only.'
         )
+    return experiment.q
 
 
 def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
     """The measured motion of a regularly sampled record, filtered and differentiated; still joints
     are exactly at rest.
     """
-    refuse_unmeasured(experiment)
-    q = np.asarray(experiment.q)
-    smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(np.asarray(experiment.t)), cutoff, order)
+    q = measured_positions(experiment)
+    smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(experiment.t), cutoff, order)
     moves = ~still_joints(q)
     return States(smooth, np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0))
 
 
 def reference_states(experiment: Experiment) -> States:
-    """The reference in place of the motion: what VI.B warns of."""
-    course = experiment.reference()
-    return States(*course.sample(np.asarray(experiment.t)))
+    """The reference in place of the motion, which section VI.B warns against."""
+    trajectory = experiment.reference()
+    return States(*trajectory.sample(experiment.t))

@@ -43,7 +43,7 @@ def read_table(path: str | PathLike[str]) -> Table:
     them "1", "2", ...
     """
     if not isinstance(path, str | PathLike):
-        raise InputError(f"A file is named by its path, found {shortened(path)}.")
+        raise InputError(f"A file must be given by its path, found {shortened(path)}.")
     file = Path(path)
     kind = ("".join(file.suffixes[-2:]) if file.suffix.lower() == ".gz" else file.suffix).lower()
     try:
@@ -53,7 +53,7 @@ def read_table(path: str | PathLike[str]) -> Table:
             reason = (
                 "is a folder"
                 if file.is_dir()
-                else ("is no regular file" if file.exists() else "no such file")
+                else ("is not a regular file" if file.exists() else "no such file")
             )
             raise InputError(f"{shortened(str(file))}: {reason}.")
     except (OSError, ValueError) as problem:
@@ -67,5 +67,5 @@ def read_table(path: str | PathLike[str]) -> Table:
     except (InputError, MemoryError):
         raise
     except Exception as problem:  # a damaged file raises what its decoder raises
-        told = next(iter(str(problem).splitlines()), "") or type(problem).__name__
-        raise InputError(f"{file.name}: cannot be read: {told.rstrip('.')}.") from None
+        message = next(iter(str(problem).splitlines()), "") or type(problem).__name__
+        raise InputError(f"{file.name}: cannot be read: {message.rstrip('.')}.") from None

@@ -11,28 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError
 from didim.robot.robot import Robot
-from didim.signals.kernels.pieces import Pieces
-from didim.signals.reference import Course, smooth_pieces
-from didim.validation import instants, per_joint, real, samples, table, whole, width_of
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
+from didim.signals.reference import Trajectory, smooth_piecewise_cubic
+from didim.validation import instants, per_joint, real, samples, set_fields, table, whole, width_of
 
 Array = NDArray[np.float64]
 
 
-class Trajectory(Course):
+class AnalyticTrajectory(Trajectory):
     """A motion known at every time by a formula; a loop reads it as cubics through exact values and
     slopes.
     """
 
-    def pieces(self, start: float, end: float, step: float) -> Pieces:
-        """Cubic pieces over [start, end], as long as the loop's step and at most 1 ms."""
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        """Cubics over [start, end], each as long as the loop's step and at most 1 ms."""
         spacing = min(step, 1e-3)
         count = max(3, int(np.ceil((end - start) / spacing - 1e-6)) + 1)
         time: Array = start + spacing * np.arange(count, dtype=np.float64)
-        return smooth_pieces(time, *self.sample(time))
+        return smooth_piecewise_cubic(time, *self.sample(time))
 
 
-@dataclass(frozen=True, eq=False)
-class Fourier(Trajectory):
+@dataclass(frozen=True, eq=False, init=False)
+class Fourier(AnalyticTrajectory):
     """Finite Fourier series (Swevers et al. 1997) of L harmonics that starts and ends at rest.
 
     dq_j = sum over l of a_jl cos(l w t) + b_jl sin(l w t), w = 2 pi / period. So that every period
@@ -40,29 +40,40 @@ class Fourier(Trajectory):
     sum a_jl = 0 and sum l b_jl = 0.
     """
 
-    a: ArrayLike
+    a: Array
     """(n, L) rad/s or m/s."""
-    b: ArrayLike
+    b: Array
     """(n, L)."""
     period: float
     """s."""
-    centre: ArrayLike = 0.0
+    centre: Array
     """(n,) mean position, rad or m."""
     periods: int = 1
 
-    def __post_init__(self) -> None:
-        a, b = table(self.a, "a"), table(self.b, "b")
+    def __init__(
+        self,
+        a: ArrayLike,
+        b: ArrayLike,
+        period: float,
+        centre: ArrayLike = 0.0,
+        periods: int = 1,
+    ) -> None:
+        a, b = table(a, "a"), table(b, "b")
         if a.shape != b.shape or a.shape[1] < 2:
             raise InputError(
                 f"a and b must have the same shape (n, L) with L >= 2 harmonics, found {a.shape} "
                 f"and {b.shape}."
             )
-        object.__setattr__(self, "period", real(self.period, "period", above=0.0))
-        object.__setattr__(self, "periods", whole(self.periods, "periods", least=1))
+        period, periods = real(period, "period", above=0.0), whole(periods, "periods", least=1)
         order = np.arange(1, a.shape[1] + 1)
-        object.__setattr__(self, "a", a - a.mean(axis=1, keepdims=True))
-        object.__setattr__(self, "b", b - np.outer(b @ order, order) / (order @ order))
-        object.__setattr__(self, "centre", per_joint(self.centre, "centre", a.shape[0]))
+        set_fields(
+            self,
+            a=a - a.mean(axis=1, keepdims=True),
+            b=b - np.outer(b @ order, order) / (order @ order),
+            period=period,
+            centre=per_joint(centre, "centre", a.shape[0]),
+            periods=periods,
+        )
 
     @classmethod
     def random(
@@ -80,9 +91,14 @@ class Fourier(Trajectory):
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a didim.Robot, found {type(robot).__name__}.")
         rng = np.random.default_rng(whole(seed, "seed", least=0))
-        harmonics, share = whole(harmonics, "harmonics", least=2), real(share, "share", above=0.0)
-        if share > 1:
-            raise InputError(f"share must be at most 1, the robot's own limits, found {share:g}.")
+        harmonics, fraction = (
+            whole(harmonics, "harmonics", least=2),
+            real(share, "share", above=0.0),
+        )
+        if fraction > 1:
+            raise InputError(
+                f"share must be at most 1, the robot's own limits, found {fraction:g}."
+            )
         first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
         raw = cls(first, second, period)
         q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))
@@ -96,19 +112,13 @@ class Fourier(Trajectory):
             limited, 0.5 * (np.where(limited, upper - lower, 0)), np.where(prismatic, 0.2, 1.0)
         )
         speed = np.where(np.isfinite(robot.velocity_limits), robot.velocity_limits, np.inf)
-        scale = share * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
-        return cls(
-            np.asarray(raw.a) * scale[:, None],
-            np.asarray(raw.b) * scale[:, None],
-            period,
-            centre,
-            periods,
-        )
+        scale = fraction * np.minimum(reach / np.abs(q).max(axis=0), speed / np.abs(dq).max(axis=0))
+        return cls(raw.a * scale[:, None], raw.b * scale[:, None], period, centre, periods)
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(np.shape(self.a)[0])
+        return int(self.a.shape[0])
 
     @property
     def span(self) -> tuple[float, float]:
@@ -117,43 +127,41 @@ class Fourier(Trajectory):
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
-        a, b, centre = np.asarray(self.a), np.asarray(self.b), np.asarray(self.centre)
+        a, b = self.a, self.b
         order = np.arange(1, a.shape[1] + 1) * 2 * np.pi / self.period
         angle = np.outer(np.clip(np.atleast_1d(t), *self.span), order)
         cos, sin = np.cos(angle), np.sin(angle)
-        q = centre + sin @ (a / order).T - cos @ (b / order).T
+        q = self.centre + sin @ (a / order).T - cos @ (b / order).T
         return q, cos @ a.T + sin @ b.T, cos @ (b * order).T - sin @ (a * order).T
 
 
-@dataclass(frozen=True, eq=False)
-class PointToPoint(Trajectory):
+@dataclass(frozen=True, eq=False, init=False)
+class PointToPoint(AnalyticTrajectory):
     """Quintic moves between points, at rest (velocity and acceleration zero) in each of them."""
 
-    t: ArrayLike
+    t: Array
     """(K,) when each point is reached, s."""
-    points: ArrayLike
+    points: Array
     """(K, n) rad or m; repeat a point to wait in it."""
 
-    def __post_init__(self) -> None:
-        time = instants(self.t, "t of the points")
-        width = width_of(self.points, "points")
-        object.__setattr__(self, "t", time)
-        object.__setattr__(self, "points", samples(self.points, "points", width, time.size))
+    def __init__(self, t: ArrayLike, points: ArrayLike) -> None:
+        time = instants(t, "t of the points")
+        width = width_of(points, "points")
+        set_fields(self, t=time, points=samples(points, "points", width, time.size))
 
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(np.shape(self.points)[1])
+        return int(self.points.shape[1])
 
     @property
     def span(self) -> tuple[float, float]:
         """First and last time, s."""
-        time = np.asarray(self.t)
-        return float(time[0]), float(time[-1])
+        return float(self.t[0]), float(self.t[-1])
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
-        time, points = np.asarray(self.t), np.asarray(self.points)
+        time, points = self.t, self.points
         at = np.clip(np.atleast_1d(np.asarray(t, dtype=float)), time[0], time[-1])
         i = np.clip(np.searchsorted(time, at, side="right") - 1, 0, time.size - 2)
         length = (time[i + 1] - time[i])[:, None]

@@ -46,12 +46,13 @@ NAMES: dict[str, dict[str, float]] = {
 """Named units of each signal."""
 
 _NO_UNIT = {
-    "A": "amperes are no torque: give the torque constant, gear included, in N.m per A as a number",
-    "mA": "amperes are no torque: give the torque constant, gear included, "
+    "A": "amperes are not a torque: give the torque constant, gear included, "
+    "in N.m per A as a number",
+    "mA": "amperes are not a torque: give the torque constant, gear included, "
     "in N.m per mA as a number",
     "counts": "encoder counts need a factor: give rad (or m) per count as a number",
     "ticks": "encoder counts need a factor: give rad (or m) per tick as a number",
-    "%": "a share of the rated torque needs a factor: give N.m per percent as a number",
+    "%": "a fraction of the rated torque needs a factor: give N.m per percent as a number",
 }
 
 

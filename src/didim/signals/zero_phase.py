@@ -1,4 +1,4 @@
-"""Zero-phase filters of columns, forward and backward, in as little memory as they can have."""
+"""Zero-phase filters of columns, forward and backward, in as little memory as possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def zero_phase(
     pad, width = max(0, min(pad, N - 2)), m if factor == 1 or m < LANES else padded(m)
     X, Y = np.require(parts[0], float, ["C", "A", "W"]), _aligned(N, width)
     if len(parts) > 1:
-        pour(parts, Y[:, :m])
+        concatenate_into(parts, Y[:, :m])
         X = Y
     edge, state = _aligned(pad + 1, width), _aligned(len(sections), 2, width)
     edge[:] = 0.0
@@ -39,9 +39,9 @@ def zero_phase(
     return out
 
 
-def pour(parts: list[Array], into: Array) -> None:
-    """All parts, one after the other, as far as there is room; each is given up at once: a long
-    record is never there twice.
+def concatenate_into(parts: list[Array], into: Array) -> None:
+    """All parts, one after the other, as far as they fit; each is released at once, so that a long
+    record is never in memory twice.
     """
     row = 0
     while parts:

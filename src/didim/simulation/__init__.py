@@ -1,4 +1,4 @@
-"""What the machine would do: the closed loop integrated in time, and virtual experiments."""
+"""The closed loop integrated in time, its sensitivities, and virtual experiments."""
 
 from didim.simulation.case import Case, load_case
 from didim.simulation.motion import Motion

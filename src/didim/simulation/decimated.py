@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from didim.signals.decimation import Decimation
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import Asked
+from didim.simulation.prepare import SimulationRequest
 from didim.simulation.sensitivities import differentiable, run_with
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ class DecimatedSensitivities:
 
 
 def decimated_sensitivities(
-    request: Asked,
+    request: SimulationRequest,
     gains: bool,
     delay: bool,
     outputs: Sequence[str],

@@ -1,8 +1,8 @@
 """In which directions a simulation is differentiated: the model's parameters, the law's gains, a
 delay of the reference.
 
-Gains that are tuned for the simulated robot itself (58) change with its parameters: their share is
-folded into the parameters'.
+Gains that are tuned for the simulated robot itself (58) change with its parameters: their
+derivatives are folded into those of the parameters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """The columns that a run carries along, and those that are asked for."""
+    """The columns that a run carries along, and those that are requested."""
 
     names: tuple[str, ...]
     """(m,) parameters, then gains such as "kp1", then "delay", in s."""
@@ -39,7 +39,7 @@ class Directions:
     count: int
     """Columns of the run, M."""
     fold: Array | None
-    """(M, m): sensitivities asked for = those of the run @ fold; None: they are the same."""
+    """(M, m): requested sensitivities = those of the run @ fold; None: they are the same."""
 
     def folded(self, run: Array) -> Array:
         """(..., m) from (..., M)."""
@@ -48,7 +48,7 @@ class Directions:
     def tangent(self, run: Run, model: TorqueModel, kept: Array) -> Tangent:
         """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
         n, c, b, M = model.robot.n, len(model.contacts), len(model.parameter_names), self.count
-        line = run.plant.desk.line.shape[0]
+        line = run.plant.controller_state.line.shape[0]
         table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((4 * n, M))
         law = LawTangent(
             gain=self.gain,
@@ -102,8 +102,8 @@ def directions_of(
     """The parameters, and on request the gains that are not zero and the delay."""
     if law.kind == USER:
         raise InputError(
-            "Exact sensitivities need a law that didim knows; a law of your own (OwnLaw) is a "
-            "closed box to it."
+            "Exact sensitivities need a built-in law; didim cannot differentiate a law of your "
+            "own (OwnLaw)."
         )
     n, b = model.robot.n, len(model.parameter_names)
     names, values = list(model.parameter_names), [law.kp, law.kv, law.ki, law.kiv]
@@ -117,8 +117,8 @@ def directions_of(
                 gain[k, j], count = count, count + 1
             if gains:
                 names.append(f"{GAINS[k]}{j + 1}")
-    late = count if delay and loop is not None else -1
-    if late >= 0:
+    delay_column = count if delay and loop is not None else -1
+    if delay_column >= 0:
         names.append("delay")
         count += 1
     fold = np.zeros((count, len(names)))
@@ -129,4 +129,4 @@ def directions_of(
         for k in range(1, 4):
             for j in np.flatnonzero(gain[k] >= 0):
                 fold[gain[k, j], :b] += values[k][j] / J[j] * slopes[j]
-    return Directions(tuple(names), gain, late, count, fold if tuned else None)
+    return Directions(tuple(names), gain, delay_column, count, fold if tuned else None)

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A simulated motion at the times asked for, up to where it was completed; all numbers are
+    """A simulated motion at the requested times, up to where it was completed; all numbers are
     finite.
 
     Implements (25), (26).
@@ -43,7 +43,7 @@ class Motion:
 
     @property
     def completed(self) -> bool:
-        """Whether the simulation reached the last time asked for."""
+        """Whether the simulation reached the last requested time."""
         return self.status == "completed"
 
     def __repr__(self) -> str:

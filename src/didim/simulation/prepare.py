@@ -1,5 +1,5 @@
-"""From what the user gives to a run that is ready: reference and torque, initial state, friction,
-clock and step.
+"""From the arguments of a simulation to a run that is ready: reference or torque, initial state,
+friction, clock and step.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.codegen.robot_code import robot_code
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest
-from didim.signals.kernels.pieces import TICK
-from didim.signals.reference import Course, Reference
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
 from didim.simulation.setup import (
     LONGEST_STEP,
     clock_of,
-    course_of,
     drive_of,
     fastest_rate,
     law_of,
     make_plant,
     on_clock,
     substeps_for,
+    trajectory_of,
 )
 from didim.validation import instants, per_joint, real
 
@@ -39,15 +39,15 @@ FRICTIONS = {"exact": EXACT, "smooth": SMOOTH}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What is to be simulated; see `didim.simulate`."""
+class SimulationRequest:
+    """The arguments of one simulation; see `didim.simulate`."""
 
     model: TorqueModel
     parameters: ArrayLike
     loop: Controller | None
     t: ArrayLike
-    q_ref: ArrayLike | Course | None
-    tau: ArrayLike | Course | None
+    q_ref: ArrayLike | Trajectory | None
+    tau: ArrayLike | Trajectory | None
     friction: str
     width: float
     initial: tuple[ArrayLike, ArrayLike] | str | None
@@ -55,40 +55,49 @@ class Asked:
     most_substeps: int
 
 
-def prepared(asked: Asked) -> Run:
+def prepared(request: SimulationRequest) -> Run:
     """The run, before its first step."""
-    model, loop = asked.model, asked.loop
+    model, loop = request.model, request.loop
     if not isinstance(model, TorqueModel):
         raise InputError(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
-    given, n = instants(asked.t, "t", least=1).copy(), model.robot.n
-    longest = LONGEST_STEP if asked.step is None else real(asked.step, "step", above=TICK)
+    given, n = instants(request.t, "t", least=1).copy(), model.robot.n
+    longest = (
+        LONGEST_STEP if request.step is None else real(request.step, "step", above=TIME_TOLERANCE)
+    )
     origin, time = float(given[0]), given - given[0]
-    course = _course(model, loop, time, origin, asked.q_ref, asked.tau)
-    kind = _friction(asked.friction, asked.width)
-    values = model.values(asked.parameters)
+    trajectory = _trajectory(model, loop, time, origin, request.q_ref, request.tau)
+    kind = _friction(request.friction, request.width)
+    values = model.values(request.parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = (
-        np.maximum(largest_inertias(model, asked.parameters), 1e-12)
+        np.maximum(largest_inertias(model, request.parameters), 1e-12)
         if needs_inertia
         else np.ones(n)
     )
     law = law_of(loop, model, inertia)._replace(origin=origin)
-    started = _start(model, loop, law, course, asked.initial)
-    period = clock_of(loop, time, None if asked.step is None else longest)
+    started = _start(model, loop, law, trajectory, request.initial)
+    period = clock_of(loop, time, None if request.step is None else longest)
     probe = (
-        course.sample(np.linspace(0.0, time[-1], 17))[0]
+        trajectory.sample(np.linspace(0.0, time[-1], 17))[0]
         if loop is not None
         else np.atleast_2d(started[0])
     )
     own = _own_inertia(loop, law, probe)
     fastest = fastest_rate(
-        model, asked.parameters, values, law, drive_of(loop), kind, asked.width, probe, own
+        model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own
     )
     code = robot_code(model.tree)
     plant = make_plant(
-        model, values, code, loop, law, course.pieces(0.0, period, period), kind, asked.width
+        model,
+        values,
+        code,
+        loop,
+        law,
+        trajectory.piecewise_cubic(0.0, period, period),
+        kind,
+        request.width,
     )
     out = new_output(
         on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
@@ -96,30 +105,32 @@ def prepared(asked: Asked) -> Run:
     y = np.zeros(4 * n)
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
-    substeps = substeps_for(period, fastest, longest, asked.most_substeps)
-    return Run(plant, code, course, given, out, y, period, substeps, size, model.robot.joint_names)
+    substeps = substeps_for(period, fastest, longest, request.most_substeps)
+    return Run(
+        plant, code, trajectory, given, out, y, period, substeps, size, model.robot.joint_names
+    )
 
 
-def _course(
+def _trajectory(
     model: TorqueModel,
     loop: Controller | None,
     t: Array,
     origin: float,
-    q_ref: ArrayLike | Course | None,
-    tau: ArrayLike | Course | None,
-) -> Course:
+    q_ref: ArrayLike | Trajectory | None,
+    tau: ArrayLike | Trajectory | None,
+) -> Trajectory:
     """The reference, or in open loop the torque, on the clock of t, which counts from the
     origin.
     """
     q_ref, tau = (
-        value.shifted(origin) if isinstance(value, Course) else value for value in (q_ref, tau)
+        value.shifted(origin) if isinstance(value, Trajectory) else value for value in (q_ref, tau)
     )
     if loop is None:
         if q_ref is not None:
             raise InputError(
-                "In open loop (loop=None) nothing follows a reference: give tau instead of q_ref."
+                "In open loop (loop=None) there is no reference: give tau instead of q_ref."
             )
-        return course_of(tau, t, model.robot.n, "cubic", "tau")
+        return trajectory_of(tau, t, model.robot.n, "cubic", "tau")
     if not isinstance(loop, Controller):
         raise InputError(
             "loop must be a controller such as didim.PD, or None for open loop; found "
@@ -129,23 +140,29 @@ def _course(
         raise InputError(
             "The torque follows from the loop: give tau only in open loop (loop=None)."
         )
-    course = course_of(q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref")
-    if loop.rate is not None and isinstance(course, Reference) and course.interpolation == "held":
-        return replace(course, t=on_clock(np.asarray(course.t), 0.0, 1.0 / loop.rate))
-    return course
+    trajectory = trajectory_of(
+        q_ref, t, model.robot.n, "cubic" if loop.rate is None else "held", "q_ref"
+    )
+    if (
+        loop.rate is not None
+        and isinstance(trajectory, Reference)
+        and trajectory.interpolation == "held"
+    ):
+        return replace(trajectory, t=on_clock(trajectory.t, 0.0, 1.0 / loop.rate))
+    return trajectory
 
 
 def _start(
     model: TorqueModel,
     loop: Controller | None,
     law: Law,
-    course: Course,
+    trajectory: Trajectory,
     initial: tuple[ArrayLike, ArrayLike] | str | None,
 ) -> tuple[Array, Array]:
     """q and dq (n,) at the first time."""
     n = model.robot.n
     if isinstance(initial, str) and initial == "tracking" and loop is not None:
-        return _tracking(law, course)
+        return _tracking(law, trajectory)
     if initial is not None:
         pair = None if isinstance(initial, str) else initial
         try:
@@ -157,20 +174,26 @@ def _start(
         return per_joint(q, "initial q", n), per_joint(dq, "initial dq", n)
     if loop is None:
         return np.zeros(n), np.zeros(n)
-    q_start, dq_start, _ = course.sample([0.0])
-    if isinstance(course, Reference) and course.interpolation == "held" and course.dq_ref is None:
-        time, table = np.asarray(course.t), np.asarray(course.q_ref)
-        at = min(max(int(np.searchsorted(time, TICK, side="right")) - 1, 0), time.size - 2)
+    q_start, dq_start, _ = trajectory.sample([0.0])
+    if (
+        isinstance(trajectory, Reference)
+        and trajectory.interpolation == "held"
+        and trajectory.dq_ref is None
+    ):
+        time, table = trajectory.t, trajectory.q_ref
+        at = min(
+            max(int(np.searchsorted(time, TIME_TOLERANCE, side="right")) - 1, 0), time.size - 2
+        )
         return q_start[0], (table[at + 1] - table[at]) / (time[at + 1] - time[at])
     return q_start[0], dq_start[0]
 
 
-def _tracking(law: Law, course: Course) -> tuple[Array, Array]:
+def _tracking(law: Law, trajectory: Trajectory) -> tuple[Array, Array]:
     """The state of a loop that has been following all along: s = 0, so that it lags by (1 - ff)
     dq_r / kp.
     """
     h = law.period or LONGEST_STEP
-    q, after, later = course.sample([0.0, h, 2 * h])[0]
+    q, after, later = trajectory.sample([0.0, h, 2 * h])[0]
     dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
     lag = lag_of(law)
     return q - lag * dq, dq - lag * ddq
@@ -217,8 +240,8 @@ def loop_lag(
         np.maximum(np.diag(model.values(parameters).viscous), 0.0),
     )
     C = law.kv + law.kiv / s
-    asked = g * (C * (law.kp + law.ff * s) + law.ki / s)
-    closed = asked / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
+    forward = g * (C * (law.kp + law.ff * s) + law.ki / s)
+    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
     return np.where(law.kp > 0, -np.angle(closed) / s.imag, 0.0)
 
 

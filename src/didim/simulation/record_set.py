@@ -16,12 +16,12 @@ from didim.control.transient import transient_of
 from didim.dynamics.torque import TorqueModel
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
-from didim.signals.reference import Cached, Course, Reference
+from didim.signals.reference import CachedTrajectory, Reference, Trajectory
 from didim.signals.resample import period_of
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.distance import Distance, Signals, distance
 from didim.simulation.motion import Motion
-from didim.simulation.setup import course_of
+from didim.simulation.setup import trajectory_of
 
 Array = NDArray[np.float64]
 Start = tuple[ArrayLike, ArrayLike] | str | None
@@ -62,7 +62,7 @@ class RecordSet:
     """Records that are simulated in one loop, and compared on the same rows."""
 
     records: tuple[Experiment, ...]
-    selection: Selection
+    selection: RowSelection
     transient: float | None
     """s cut at the start; None: what the simulated loop needs."""
     start: Start
@@ -80,7 +80,7 @@ class RecordSet:
         return self.records[0].n
 
     @cached_property
-    def inputs(self) -> tuple[Course, ...]:
+    def inputs(self) -> tuple[Trajectory, ...]:
         """What drives each simulation: the reference; in open loop the recorded torque."""
         if not self.is_closed:
             return tuple(Reference(r.t, r.tau, interpolation="cubic") for r in self.records)
@@ -197,11 +197,11 @@ class RecordSet:
         return found
 
 
-def _reference(record: Experiment, interpolation: str) -> Course:
+def _reference(record: Experiment, interpolation: str) -> Trajectory:
     """The reference; a trajectory remembers its coefficients from one simulation to the next."""
     given = record.reference(interpolation)
-    found = course_of(given, np.asarray(record.t), record.n, interpolation, "q_ref")
-    return found if isinstance(found, Reference) else Cached(found)
+    found = trajectory_of(given, np.asarray(record.t), record.n, interpolation, "q_ref")
+    return found if isinstance(found, Reference) else CachedTrajectory(found)
 
 
 def _measured_start(record: Experiment) -> tuple[Array, Array]:

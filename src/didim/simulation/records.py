@@ -14,9 +14,9 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.robot.labels import joint_label
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.signals.resample import period_of, regular
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet, Start
 from didim.validation import per_joint
 
@@ -33,7 +33,7 @@ def record_set(
     model: TorqueModel,
     experiments: Sequence[Experiment],
     controller: Controller | None,
-    selection: Selection,
+    selection: RowSelection,
     transient: float | None,
     start: Start,
     outputs: tuple[str, ...] = ("tau",),
@@ -52,7 +52,9 @@ def record_set(
     notes: tuple[str, ...] = ()
     if controller is not None:
         _refuse_endless(controller, records)
-        arrays = [e for e in experiments if not (e.q_ref is None or isinstance(e.q_ref, Course))]
+        arrays = [
+            e for e in experiments if not (e.q_ref is None or isinstance(e.q_ref, Trajectory))
+        ]
         if arrays and controller.rate is not None and interpolation != "held" and not shifts:
             notes = (
                 f"The log's clock does not match that of the loop ({controller.rate:g} Hz): the "

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.jit.machine_code import MachineCode
-from didim.signals.kernels.pieces import TICK
-from didim.signals.reference import Course
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
+from didim.signals.reference import Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
@@ -24,17 +24,17 @@ Take = Callable[[int, Array, Array], None]
 position (rows, n, m).
 """
 
-BLOCK = 1 << 20
+BLOCK_NUMBERS = 1 << 20
 """Numbers in one block of sensitivities."""
 
-CHUNK = 4.0
-"""Seconds per call of the compiled loop: memory for the reference stays small, and progress can be
-told between two calls.
+CHUNK_SECONDS = 4.0
+"""Simulated time per call of the compiled loop: memory for the reference stays small, and progress
+is reported between two calls.
 """
 
 
 class Run:
-    """Calls the compiled loop chunk by chunk; its time counts from the first time asked for, so
+    """Calls the compiled loop chunk by chunk; its time counts from the first output time, so
     that Unix times lose no digits.
 
     A run can be made once: its memory is then that of the end.
@@ -44,7 +44,7 @@ class Run:
         self,
         plant: Plant,
         code: MachineCode | None,
-        course: Course,
+        trajectory: Trajectory,
         t: Array,
         out: Output,
         y: Array,
@@ -53,10 +53,10 @@ class Run:
         size: int,
         joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.code, self.course, self.t, self.out, self.y = (
+        self.plant, self.code, self.trajectory, self.t, self.out, self.y = (
             plant,
             code,
-            course,
+            trajectory,
             t,
             out,
             y,
@@ -67,7 +67,7 @@ class Run:
 
     def fixed(self, progress: Progress | None) -> Motion:
         """Run with a fixed step."""
-        return self._chunks(None, None, CHUNK, progress)
+        return self._chunks(None, None, CHUNK_SECONDS, progress)
 
     def sensitive(self, tangent: Tangent, take: Take, progress: Progress | None = None) -> Motion:
         """Run with a fixed step and carry the sensitivities along; they are handed out block by
@@ -75,7 +75,10 @@ class Run:
         """
         n, m = tangent.tau.shape
         return self._chunks(
-            tangent, take, min(CHUNK, max(BLOCK / (n * m) * self.period, 0.02)), progress
+            tangent,
+            take,
+            min(CHUNK_SECONDS, max(BLOCK_NUMBERS / (n * m) * self.period, 0.02)),
+            progress,
         )
 
     def _chunks(
@@ -101,7 +104,9 @@ class Run:
             if tangent is None:
                 row = run_fixed(plant, None, *clock)
             else:
-                rows = int(np.searchsorted(self.out.t, last * self.period + TICK)) - row + 1
+                rows = (
+                    int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
+                )
                 tau, q = (np.empty((rows, *tangent.tau.shape)) for _ in range(2))
                 row = run_sensitive(
                     plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
@@ -109,19 +114,19 @@ class Run:
                 if take is not None:
                     take(first, tau[: row - first], q[: row - first])
             sample = last
-            if (stop := self._told(row, sample * self.period, progress)) is not None:
+            if (stop := self._stopped(row, sample * self.period, progress)) is not None:
                 return stop
         return self._motion(row, "completed", "")
 
     def adaptive(self, tolerance: float, progress: Progress | None) -> Motion:
         """Run with error control."""
-        row, now, step = 0, 0.0, np.array([1e-4])
-        while row < self.out.t.size and now < self.end:
-            end = min(now + CHUNK, self.end)
-            plant = self._plant(now, end)
+        row, time, step = 0, 0.0, np.array([1e-4])
+        while row < self.out.t.size and time < self.end:
+            end = min(time + CHUNK_SECONDS, self.end)
+            plant = self._plant(time, end)
             row = run_adaptive(
                 plant,
-                now,
+                time,
                 end,
                 self.size,
                 self.y,
@@ -133,16 +138,18 @@ class Run:
                 self.trouble,
                 self.when,
             )
-            now = end
-            if (stop := self._told(row, now, progress)) is not None:
+            time = end
+            if (stop := self._stopped(row, time, progress)) is not None:
                 return stop
         return self._motion(row, "completed", "")
 
     def _plant(self, start: float, end: float) -> Plant:
-        return self.plant._replace(asked=self.course.pieces(start, end + self.period, self.period))
+        return self.plant._replace(
+            reference=self.trajectory.piecewise_cubic(start, end + self.period, self.period)
+        )
 
-    def _told(self, row: int, now: float, progress: Progress | None) -> Motion | None:
-        """The end of the run, if it has come."""
+    def _stopped(self, row: int, time: float, progress: Progress | None) -> Motion | None:
+        """The motion so far if the run ends here; None: it goes on."""
         at, j = f"t = {self.t[0] + self.when[0]:.6g} s", int(self.trouble[1])
         joint = f"joint {j + 1} ({self.joints[j]})"
         if self.trouble[0] == INFEASIBLE:
@@ -151,10 +158,10 @@ class Run:
             )
         if self.trouble[0] == DIVERGED:
             return self._motion(
-                row, "diverged", f"The motion runs away at {at}, {joint}; is the loop stable?"
+                row, "diverged", f"The motion diverges at {at}, {joint}; is the loop stable?"
             )
-        share = min(1.0, now / self.end) if self.end > 0 and row < self.out.t.size else 1.0
-        answer = None if progress is None else progress(float(share))
+        fraction = min(1.0, time / self.end) if self.end > 0 and row < self.out.t.size else 1.0
+        answer = None if progress is None else progress(float(fraction))
         if answer is not None and not answer:
             return self._motion(row, "cancelled", f"Stopped on request at {at}.")
         return None
@@ -167,7 +174,7 @@ class Run:
 
 
 def new_output(t: Array, n: int, c: int) -> Output:
-    """Room for the outputs at the times t."""
+    """Arrays for the outputs at the times t."""
     N = t.size
     q, dq, ddq, tau = np.zeros((4, N, n))
     return Output(t, q, dq, ddq, tau, np.zeros((N, c)), np.zeros((N, c), dtype=np.uint8))

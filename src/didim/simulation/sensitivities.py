@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
-from didim.signals.reference import Course, Reference
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.directions import Directions, directions_of
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import Asked, lag_of, prepared
+from didim.simulation.prepare import SimulationRequest, lag_of, prepared
 from didim.simulation.run import Progress, Run, Take
-from didim.simulation.setup import LONGEST_STEP, MOST_SUBSTEPS
+from didim.simulation.setup import LONGEST_STEP, MAX_SUBSTEPS
 
 Array = NDArray[np.float64]
 
@@ -44,15 +44,15 @@ def sensitivities(
     loop: Controller | None,
     *,
     t: ArrayLike,
-    q_ref: ArrayLike | Course | None = None,
-    tau: ArrayLike | Course | None = None,
+    q_ref: ArrayLike | Trajectory | None = None,
+    tau: ArrayLike | Trajectory | None = None,
     gains: bool = False,
     delay: bool = False,
     friction: str = "exact",
     width: float = 0.05,
     initial: tuple[ArrayLike, ArrayLike] | str | None = None,
     step: float | None = None,
-    most_substeps: int = MOST_SUBSTEPS,
+    most_substeps: int = MAX_SUBSTEPS,
     progress: Progress | None = None,
 ) -> Sensitivities:
     """Simulate with a fixed step and differentiate every step: d tau/d chi and d q/d chi of eq. 33
@@ -72,7 +72,7 @@ def sensitivities(
     for name, value in (("gains", gains), ("delay", delay)):
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, found {shortened(value)}.")
-    asked = Asked(
+    request = SimulationRequest(
         model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
     )
     blocks: tuple[list[Array], list[Array]] = ([], [])
@@ -82,47 +82,53 @@ def sensitivities(
         blocks[0].append(directions.folded(of_tau))
         blocks[1].append(directions.folded(of_q))
 
-    run, directions = differentiable(asked, gains, delay)
-    motion = run_with(run, directions, asked, take, progress)
+    run, directions = differentiable(request, gains, delay)
+    motion = run_with(run, directions, request, take, progress)
     empty = np.zeros((0, model.robot.n, len(directions.names)))
     return Sensitivities(
         motion, directions.names, *(np.concatenate([empty, *each]) for each in blocks)
     )
 
 
-def differentiable(asked: Asked, gains: bool, delay: bool) -> tuple[Run, Directions]:
+def differentiable(request: SimulationRequest, gains: bool, delay: bool) -> tuple[Run, Directions]:
     """A run that is ready, and its directions."""
-    run = prepared(asked)
-    if delay and isinstance(run.course, Reference) and run.course.interpolation == "held":
+    run = prepared(request)
+    if delay and isinstance(run.trajectory, Reference) and run.trajectory.interpolation == "held":
         raise InputError(
             "A held reference has no derivative by its delay; give one with "
             'interpolation="linear" or "cubic".'
         )
     return run, directions_of(
-        asked.model, asked.parameters, asked.loop, run.plant.law, gains, delay
+        request.model, request.parameters, request.loop, run.plant.law, gains, delay
     )
 
 
 def run_with(
-    run: Run, directions: Directions, asked: Asked, take: Take, progress: Progress | None = None
+    run: Run,
+    directions: Directions,
+    request: SimulationRequest,
+    take: Take,
+    progress: Progress | None = None,
 ) -> Motion:
     """Make the run and hand its sensitivities, not yet folded, to `take`."""
-    start = _initial(run, directions, asked)
-    return run.sensitive(directions.tangent(run, asked.model, start), take, progress)
+    start = _initial(run, directions, request)
+    return run.sensitive(directions.tangent(run, request.model, start), take, progress)
 
 
-def _initial(run: Run, directions: Directions, asked: Asked) -> Array:
+def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:
     """(2 n, M) of the initial state: it moves with the reference's delay, and behind it with the
     lag of (53).
     """
-    n, law = asked.model.robot.n, run.plant.law
+    n, law = request.model.robot.n, run.plant.law
     state = np.zeros((2 * n, directions.count))
-    if asked.loop is None or (asked.initial is not None and not isinstance(asked.initial, str)):
+    if request.loop is None or (
+        request.initial is not None and not isinstance(request.initial, str)
+    ):
         return state
     h = law.period or LONGEST_STEP
-    q, after, later = run.course.sample([0.0, h, 2 * h])[0]
-    _, dq, ddq = (each[0] for each in run.course.sample([0.0]))
-    if asked.initial == "tracking":
+    q, after, later = run.trajectory.sample([0.0, h, 2 * h])[0]
+    _, dq, ddq = (each[0] for each in run.trajectory.sample([0.0]))
+    if request.initial == "tracking":
         dq, ddq = (after - q) / h, (later - 2 * after + q) / h**2
         lag = lag_of(law)
         for j in np.flatnonzero((directions.gain[0] >= 0) & (lag > 0)):

@@ -15,40 +15,40 @@ from didim.dynamics.kernels.tree import Values, allocate
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
-from didim.signals.kernels.pieces import Pieces
-from didim.signals.reference import Course, Reference
-from didim.simulation.kernels.contact import SMOOTH, Touch
-from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Now, Plant
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
+from didim.signals.reference import Reference, Trajectory
+from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace
+from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Instant, Plant
 from didim.validation import samples
 
 Array = NDArray[np.float64]
 
 LONGEST_STEP = 1e-3
-"""Of the integration, s, where nothing else is asked for."""
+"""Of the integration, s, where nothing else is requested."""
 
 SHORTEST_STEP = 1e-4
 """Outputs that are closer than this, s, are reached by steps on the side and do not set the step of
 the run.
 """
 
-STIFFNESS = 1.0
+MAX_STEP_RATE = 1.0
 """Largest product of a Runge-Kutta step and the fastest decay rate; the method is stable up to
 2.7.
 """
 
-MOST_SUBSTEPS = 10_000
+MAX_SUBSTEPS = 10_000
 
-JITTER = 0.05
-"""Share of a controller's period by which logged times may miss its clock."""
+MAX_JITTER = 0.05
+"""Fraction of a controller's period by which logged times may miss its clock."""
 
 
-def course_of(
-    value: ArrayLike | Course | None, t: Array, n: int, interpolation: str, name: str
-) -> Course:
-    """The reference (or torque) as a course of n joints that covers the times t."""
+def trajectory_of(
+    value: ArrayLike | Trajectory | None, t: Array, n: int, interpolation: str, name: str
+) -> Trajectory:
+    """The reference (or torque) as a trajectory of n joints that covers the times t."""
     if value is None:
         raise InputError(f"{name} is missing: an array on t, a Reference or a trajectory.")
-    if not isinstance(value, Course):
+    if not isinstance(value, Trajectory):
         rows = samples(value, name, n, t.size)
         if t.size == 1:
             t, rows = np.array([t[0], t[0] + 1.0]), np.vstack([rows, rows])
@@ -56,9 +56,7 @@ def course_of(
     if value.n != n:
         raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
     start, end = value.span
-    spacing = (
-        float(np.median(np.diff(np.asarray(value.t)))) if isinstance(value, Reference) else 0.0
-    )
+    spacing = float(np.median(np.diff(value.t))) if isinstance(value, Reference) else 0.0
     slack = 1e-6 + min(spacing, 0.05)
     if start > t[0] + slack or end < t[-1] - slack:
         raise InputError(
@@ -76,7 +74,11 @@ def on_clock(t: Array, start: float, period: float) -> Array:
     before.
     """
     nearest = start + np.round((t - start) / period) * period
-    jitter = min(JITTER * period, 0.25 * float(np.diff(t).min())) if t.size > 1 else JITTER * period
+    jitter = (
+        min(MAX_JITTER * period, 0.25 * float(np.diff(t).min()))
+        if t.size > 1
+        else MAX_JITTER * period
+    )
     return np.where(np.abs(t - nearest) < jitter, nearest, t)
 
 
@@ -96,14 +98,14 @@ def make_plant(
     code: MachineCode | None,
     loop: Controller | None,
     law: Law,
-    asked: Pieces,
+    reference: PiecewiseCubic,
     friction: int,
     width: float,
 ) -> Plant:
-    """A plant with clean memory."""
+    """A plant whose memory is zero."""
     n, c = model.robot.n, len(model.contacts)
     own = values if loop is None else loop.own_values(values)
-    desk = (loop or PD(kp=1.0, kv=1.0)).desk(n, own.contact.shape[0])
+    state = (loop or PD(kp=1.0, kv=1.0)).controller_state(n, own.contact.shape[0])
     return Plant(
         model.tree,
         values,
@@ -111,11 +113,11 @@ def make_plant(
         model.tree if loop is None else loop.own_tree(model),
         own,
         law,
-        desk,
-        asked,
+        state,
+        reference,
         np.zeros(1, dtype=np.int64),
         allocate(n, c),
-        Touch(
+        ContactWorkspace(
             np.zeros(c),
             np.zeros(c),
             np.zeros(c, dtype=np.int64),
@@ -128,13 +130,13 @@ def make_plant(
         drive_of(loop),
         friction,
         width,
-        Now(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c)),
+        Instant(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c)),
         np.zeros((10, 4 * n)),
     )
 
 
 def clock_of(loop: Controller | None, t: Array, step: float | None) -> float:
-    """The period, s, at which a run advances: the controller's, the step asked for, or one that
+    """The period, s, at which a run advances: the controller's, the requested step, or one that
     meets the outputs.
     """
     if loop is not None and loop.rate is not None:
@@ -185,11 +187,11 @@ def fastest_rate(
     )
 
 
-def substeps_for(period: float, rate: float, longest: float, most: int = MOST_SUBSTEPS) -> int:
+def substeps_for(period: float, rate: float, longest: float, most: int = MAX_SUBSTEPS) -> int:
     """How many steps a period is divided into so that each is short against the fastest rate and
     not above `longest`, s.
     """
-    wanted = int(np.ceil(max(period * rate / STIFFNESS, period / longest) - 1e-9))
+    wanted = int(np.ceil(max(period * rate / MAX_STEP_RATE, period / longest) - 1e-9))
     if wanted > max(most, int(np.ceil(period / longest))):
         raise InputError(
             f"The loop is too stiff: it decays at {rate:.3g} 1/s, which needs {wanted} steps a "

@@ -11,13 +11,13 @@ from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
-from didim.signals.reference import Course
+from didim.signals.reference import Trajectory
 from didim.simulation.kernels.contact import SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, OPEN
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import Asked, prepared
+from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.run import Progress
-from didim.simulation.setup import MOST_SUBSTEPS
+from didim.simulation.setup import MAX_SUBSTEPS
 from didim.validation import real
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ METHODS = ("auto", "fixed", "adaptive")
 
 
 class UnstableLoopWarning(UserWarning):
-    """The assumed loop is unstable by itself."""
+    """The assumed loop is unstable."""
 
 
 def simulate(
@@ -35,8 +35,8 @@ def simulate(
     loop: Controller | None,
     *,
     t: ArrayLike,
-    q_ref: ArrayLike | Course | None = None,
-    tau: ArrayLike | Course | None = None,
+    q_ref: ArrayLike | Trajectory | None = None,
+    tau: ArrayLike | Trajectory | None = None,
     friction: str = "exact",
     width: float = 0.05,
     initial: tuple[ArrayLike, ArrayLike] | str | None = None,
@@ -44,7 +44,7 @@ def simulate(
     step: float | None = None,
     tolerance: float = 1e-8,
     check: bool = True,
-    most_substeps: int = MOST_SUBSTEPS,
+    most_substeps: int = MAX_SUBSTEPS,
     progress: Progress | None = None,
 ) -> Motion:
     """Simulate the robot and return its motion at the times t (N,).
@@ -82,15 +82,17 @@ def simulate(
     most_substeps
         Steps per sample beyond which the loop is refused as too stiff.
     progress
-        Called with the share done, 0 to 1; may return False to stop.
+        Called with the fraction done, 0 to 1; may return False to stop.
     """
     if progress is not None and not callable(progress):
         raise InputError(
-            f"progress must be a function of the share done, found {shortened(progress)}."
+            f"progress must be a function of the fraction done, found {shortened(progress)}."
         )
     tolerance = real(tolerance, "tolerance", above=0.0)
     run = prepared(
-        Asked(model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps)
+        SimulationRequest(
+            model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
+        )
     )
     adaptive = _is_adaptive(method, run.plant.drive, run.plant.friction) and run.out.t.size > 1
     if check and loop is not None:
@@ -122,7 +124,7 @@ def _report_instability(
             else (f"a pole at {linear.eigenvalues.real.max():.3g} 1/s")
         )
         warnings.warn(
-            f"The assumed loop is unstable by itself: {measure}, mostly joint "
+            f"The assumed loop is unstable: {measure}, mostly joint "
             f"{linear.worst_joint + 1} ({name}). "
             "Lower its gains, or check drive gain, rate and delay.",
             UnstableLoopWarning,

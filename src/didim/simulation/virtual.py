@@ -1,4 +1,6 @@
-"""`virtual_experiment`: a simulated robot as a source of data, with the faults of a real one."""
+"""`virtual_experiment`: a simulated robot as a source of data, with the noise and quantisation of a
+real one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Course
+from didim.signals.reference import Trajectory
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 from didim.validation import per_joint, real, whole
@@ -39,7 +41,7 @@ def virtual_experiment(
     model: TorqueModel,
     phi: ArrayLike,
     loop: Controller,
-    reference: Course,
+    reference: Trajectory,
     *,
     rate: float = 1000.0,
     duration: float | None = None,
@@ -64,7 +66,7 @@ def virtual_experiment(
     duration
         s; None: that of the reference.
     noise
-        Standard deviation of the torque noise (white, Gaussian), as a share of each joint's rms
+        Standard deviation of the torque noise (white, Gaussian), as a fraction of each joint's rms
         torque.
     encoder
         Step of the measured position, rad or m; 0: exact.
@@ -88,12 +90,12 @@ def virtual_experiment(
         real(rate, "rate, in samples per second,", above=0.0),
         whole(seed, "seed", least=0),
     )
-    if not isinstance(reference, Course):
+    if not isinstance(reference, Trajectory):
         raise InputError(
             "reference must be a didim.Reference or a trajectory, which know their own times."
         )
-    shares, steps = per_joint(noise, "noise", n), per_joint(encoder, "encoder", n)
-    if np.any(shares < 0) or np.any(steps < 0):
+    fractions, steps = per_joint(noise, "noise", n), per_joint(encoder, "encoder", n)
+    if np.any(fractions < 0) or np.any(steps < 0):
         raise InputError("noise and encoder must not be negative.")
     begin, end = reference.span
     length = end - begin if duration is None else real(duration, "duration", above=0.0)
@@ -110,7 +112,7 @@ def virtual_experiment(
     motion = simulate(model, phi, loop, t=t, q_ref=reference, friction=friction, initial=initial)
     if not motion.completed:
         raise InfeasibleError(f"The virtual experiment failed: {motion.message}")
-    deviation = shares * np.sqrt(np.mean(motion.tau**2, axis=0))
+    deviation = fractions * np.sqrt(np.mean(motion.tau**2, axis=0))
     tau = motion.tau + deviation * np.random.default_rng(seed).standard_normal(motion.tau.shape)
     q = np.where(steps > 0, steps * np.round(motion.q / np.where(steps > 0, steps, 1.0)), motion.q)
     experiment = Experiment(t=t, tau=tau, q_ref=reference, q=q, name=name)

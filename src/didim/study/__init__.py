@@ -1,4 +1,4 @@
-"""What a person writes: the TOML file that describes a whole identification."""
+"""The study: a TOML file that describes a whole identification."""
 
 from didim.study.study import Study, load_study
 

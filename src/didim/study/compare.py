@@ -1,5 +1,5 @@
-"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree,
-something is not as assumed.
+"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree, an
+assumption is wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from didim.errors import InfeasibleError, InputError
 from didim.results.estimate import Estimate
 from didim.study.study import Study
 
-BEYOND = 3.0
+DISAGREEMENT_SIGMAS = 3.0
 """Sigmas of their difference beyond which two methods disagree."""
 
 
@@ -76,7 +76,7 @@ class Comparison:
                     continue
                 spread = np.hypot(sigma, known[name][1])
                 apart = abs(value - known[name][0]) / spread if spread > 0 else 0.0
-                if apart > max(BEYOND, worst[name].sigmas if name in worst else 0.0):
+                if apart > max(DISAGREEMENT_SIGMAS, worst[name].sigmas if name in worst else 0.0):
                     worst[name] = Disagreement(name, (label, other_label), float(apart))
         return list(worst.values())
 
@@ -127,20 +127,22 @@ class Comparison:
 
     def _verdict(self, apart: int, count: int) -> str:
         if len(self.usable) < 2:
-            return "There is nothing to compare: fewer than two methods converged."
+            return "Nothing can be compared: fewer than two methods converged."
         if apart:
             return (
-                f"{apart} of {count} parameters differ by more than {BEYOND:g} sigma: noise in the "
-                "positions biases IDIM, a "
-                "wrong loop biases DIDIM, a missing effect both; compare the residuals."
+                f"{apart} of {count} parameters differ by more than {DISAGREEMENT_SIGMAS:g} sigma: "
+                "noise in the positions biases IDIM, a wrong loop biases DIDIM, a missing effect "
+                "biases both; compare the residuals."
             )
         poor = [
             label
             for label, each in self.usable
             if any("times worse than the fit" in note for note in each.notes)
         ]
-        told = f" But {', '.join(poor)}: validation is much worse than the fit." if poor else ""
-        return f"The methods agree within {BEYOND:g} sigma of their difference.{told}"
+        warning = f" But {', '.join(poor)}: validation is much worse than the fit." if poor else ""
+        return (
+            f"The methods agree within {DISAGREEMENT_SIGMAS:g} sigma of their difference.{warning}"
+        )
 
 
 def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:
@@ -166,21 +168,21 @@ def _figures() -> Iterator[tuple[str, Callable[[Estimate], str]]]:
 def compare(
     study: Study, progress: Callable[[str], Callable[[float], Any] | None] | None = None
 ) -> Comparison:
-    """Run the methods; `progress` gives, for a method's name, what is to be called with the share
-    done.
+    """Run the methods; `progress` gives, for a method's name, what is to be called with the
+    fraction done.
     """
     plain = {"refine": False, "estimate_gains": False, "estimate_delay": None}
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    methods: list[tuple[str, str, dict[str, Any]]] = [
         ("IDIM", "idim", {}),
         ("DIDIM", "didim", plain),
         ("DIDIM refined", "didim", {"refine": True}),
     ]
     if "output_error" in study.settings.model_fields_set or study.settings.method == "output_error":
-        asked.append(("OutputError", "output_error", {}))
+        methods.append(("OutputError", "output_error", {}))
     _ = study.experiments
     runs: list[Run] = []
     first: Exception | None = None
-    for label, name, changed in asked:
+    for label, name, changed in methods:
         begin = time.perf_counter()
         try:
             estimate = study.run(

@@ -31,7 +31,7 @@ _SPELT = {
 }
 """Units as names of columns spell them, and as `units` does."""
 
-_ASKED = re.compile(
+_REFERENCE_WORDS = re.compile(
     r"ref(erence)?|des(ired)?|command(ed)?|cmd|target|goal|setpoint|soll|sp$|^r_", re.IGNORECASE
 )
 
@@ -60,8 +60,8 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list[str]]:
-    """From t, tau (or control), q_ref, q and dq to columns of the table, as far as their names
-    tell, for the given joints.
+    """From t, tau (or control), q_ref, q and dq to columns of the table, as far as they can be
+    guessed from their names, for the given joints.
     """
     found: dict[str, str | list[str]] = {}
     time = next((name for name in table if _TIME.fullmatch(_bare(name))), None)
@@ -70,7 +70,7 @@ def guessed_columns(table: Table, joints: Sequence[str]) -> dict[str, str | list
     for key in ("tau", "q_ref", "q", "dq"):
         try:
             usual = usual_names(table, key, joints)
-        except InputError:  # numbered in a way that does not tell
+        except InputError:  # the numbering is ambiguous
             continue
         if len(usual) == len(joints) or (
             len(usual) == 1 and table[usual[0]].shape[1:] == (len(joints),)
@@ -139,16 +139,16 @@ def _groups(names: Iterable[str], joints: Sequence[str]) -> dict[str, list[str]]
 def _signal(stem: str) -> str | None:
     """What a stem such as "pos_cmd" or "Joint Torque [Nm]" stands for."""
     plain = _bare(re.sub(r"[\[(].*?[\])]", "", _bare(stem)))
-    asked = bool(_ASKED.search(plain))
+    is_reference = bool(_REFERENCE_WORDS.search(plain))
     word = (
-        re.sub(r"[^a-z]", "", _ASKED.sub("", plain).lower())
+        re.sub(r"[^a-z]", "", _REFERENCE_WORDS.sub("", plain).lower())
         .removeprefix("actual")
         .removeprefix("measured")
     )
-    if asked and not word:
+    if is_reference and not word:
         return "q_ref"
-    tokens = [token.lower() for token in re.findall(r"[A-Za-z]+", _ASKED.sub(" ", plain))]
+    tokens = [token.lower() for token in re.findall(r"[A-Za-z]+", _REFERENCE_WORDS.sub(" ", plain))]
     for key, pattern in _WORDS:
         if pattern.match(word) or any(len(token) > 1 and pattern.match(token) for token in tokens):
-            return key if not asked else ("q_ref" if key == "q" else None)
+            return key if not is_reference else ("q_ref" if key == "q" else None)
     return None

@@ -82,7 +82,7 @@ def method_of(
         if controller is None:
             raise InputError(
                 "method 'didim' simulates the loop that the robot was in; describe it in a table "
-                "[controller], as well as it "
+                "[controller], as far as it "
                 'is known (natural_frequency is enough), or use method = "idim" on measured '
                 "positions."
             )

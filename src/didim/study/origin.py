@@ -1,6 +1,4 @@
-"""The files that a study is run on, with their hashes: what another person needs to run it
-again.
-"""
+"""The files that a study is run on, with their hashes: what is needed to run it again."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from didim.study.paths import resolved
 from didim.study.record_schema import ExperimentTable
 from didim.study.schema import StudyFile
 
-WORDS = ("nominal", "unit", "identity", "prior")
-"""Texts in the place of a file that name none."""
+NOT_FILES = ("nominal", "unit", "identity", "prior")
+"""Values of keys that may name a file, but do not."""
 
 
 def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str]]:
@@ -27,9 +25,9 @@ def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str
         named.append(settings.controller.model)
     starts = (settings.didim.given().get("initial"), settings.output_error.given().get("initial"))
     named += [start for start in starts if isinstance(start, str)]
-    words = {*shipped_robots(), *WORDS}
+    not_files = {*shipped_robots(), *NOT_FILES}
     found = {name: folder / name} | {
-        text: resolved(text, folder, "file") for text in named if text not in words
+        text: resolved(text, folder, "file") for text in named if text not in not_files
     }
     return [
         {"path": text, "sha256": digest}
@@ -49,7 +47,7 @@ def _of_record(table: ExperimentTable) -> list[str]:
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file; a word where it is a folder, nothing where nothing is there."""
+    """SHA-256 of a file; a remark for a folder; empty where there is no file."""
     if path.is_dir():
         return "a folder, not hashed"
     try:

@@ -17,8 +17,8 @@ SOURCES = (
 
 
 def resolved(text: str, folder: Path, key: str) -> Path:
-    """The path that a study means by a text; `folder` is that of the study, `key` is named if it
-    cannot be told.
+    """The path that a study means by a text; `folder` is that of the study, `key` is named in
+    errors.
     """
     mark = "${" + VARIABLE + "}"
     if mark in text:
@@ -31,7 +31,7 @@ def resolved(text: str, folder: Path, key: str) -> Path:
             )
         text = text.replace(mark, data)
     if "\0" in text:
-        raise InputError(f"{key}: {shortened(text)} is no path.")
+        raise InputError(f"{key}: {shortened(text)} is not a path.")
     return folder / Path(text)
 
 

@@ -1,5 +1,5 @@
-"""From a TOML file and `--set` options to a checked `StudyFile`; whatever is wrong is one line that
-names the key.
+"""From a TOML file and `--set` options to a checked `StudyFile`; an error is one line that names
+the key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PART = re.compile(r'\s*(?:"([^"]*)"|\'([^\']*)\'|([^.\[\]"\'\s]+)|\[(\d+)\])\s*
 
 _INDEX = re.compile(r"[0-9]{1,6}")
 
-DEEPEST = 12
+MAX_PATH_PARTS = 12
 """Parts of a dotted path, at most."""
 
 _KINDS = {
@@ -60,7 +60,7 @@ def check_study(data: dict[str, Any], where: str) -> StudyFile:
     try:
         return StudyFile.model_validate(data)
     except ValidationError as problem:
-        raise InputError(f"{where}: {_told(problem)}") from None
+        raise InputError(f"{where}: {_first_error(problem)}") from None
     except RecursionError:
         raise InputError(f"{where}: tables are nested too deeply.") from None
 
@@ -76,16 +76,16 @@ def apply_setting(data: dict[str, Any], text: str) -> None:
         raise InputError(
             f"--set needs key=value, such as didim.refine=true; found {shortened(text)}."
         )
-    if not 0 < len(parts) <= DEEPEST:
+    if not 0 < len(parts) <= MAX_PATH_PARTS:
         raise InputError(
-            f"--set: {shortened(key.strip())} is no dotted path, such as didim.refine or "
+            f"--set: {shortened(key.strip())} is not a dotted path, such as didim.refine or "
             "experiment.0.use."
         )
     _put(data, parts, _value(value), key.strip())
 
 
 def _parts(key: str) -> list[str]:
-    """The names and numbers of a dotted path; none where it is no path."""
+    """The names and numbers of a dotted path; none where it is not a path."""
     found, at, key = [], 0, key.strip()
     while at < len(key):
         match = _PART.match(key, at)
@@ -125,14 +125,16 @@ def _put(node: Any, parts: list[str], value: Any, key: str) -> None:
         else:
             node[int(name)] = value
     elif not isinstance(node, dict):
-        raise InputError(f"--set {key}: {name!r} lies below {shortened(node)}, which is no table.")
+        raise InputError(
+            f"--set {key}: {name!r} lies below {shortened(node)}, which is not a table."
+        )
     elif not rest:
         node[name] = value
     else:
         _put(node.setdefault(name, {}), rest, value, key)
 
 
-def _told(problem: ValidationError) -> str:
+def _first_error(problem: ValidationError) -> str:
     """The first error, and how many more keys are wrong."""
     errors = problem.errors(include_url=False)
     others = len({tuple(_path(error)) for error in errors}) - 1

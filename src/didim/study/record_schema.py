@@ -104,8 +104,8 @@ class ReferenceTable(Table):
     unknown.
     """
     align: types.Switch = None
-    """Whether to shift it in time to where the record is, by what the measured positions tell
-    beyond the loop's own lag.
+    """Whether to shift it in time by the lag of the measured positions that the loop does not
+    explain.
     """
     shift: types.Number = None
     """Seconds to shift it, later if positive."""
@@ -123,7 +123,7 @@ class ExperimentTable(Table):
     """
     columns: Columns | None = None
     use: Literal["fit", "validate"] = "fit"
-    """Whether to fit the parameters to it or to try them on it."""
+    """Whether to fit the parameters to it or to validate them on it."""
     name: types.Text = None
     """Default: that of the file."""
     between: types.Window = None

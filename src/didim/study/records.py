@@ -18,6 +18,7 @@ from didim.signals.filters import lowpass
 from didim.signals.load import load_experiment, load_reference
 from didim.signals.reference import Reference
 from didim.signals.resample import period_of, regular
+from didim.signals.states import measured_positions
 from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
 from didim.study.record_schema import ExperimentTable, ReferenceTable
@@ -156,11 +157,9 @@ def _from_motion(record: Experiment, cutoff: float, interpolation: str, key: str
             "columns.q."
         )
     even = regular(record)
-    t = np.asarray(even.t)
-    course = Reference(
-        t, lowpass(np.asarray(even.q), 1.0 / period_of(t), cutoff), interpolation=interpolation
-    )
+    q = lowpass(measured_positions(even), 1.0 / period_of(even.t), cutoff)
+    trajectory = Reference(even.t, q, interpolation=interpolation)
     note = (
         f"The reference is the measured motion, low-passed at {cutoff:g} Hz: it was not recorded."
     )
-    return replace(record, q_ref=course, notes=(*record.notes, note))
+    return replace(record, q_ref=trajectory, notes=(*record.notes, note))

@@ -1,8 +1,8 @@
 """The study file as a schema: every key, its type and what it means. Keys that are not here are
 errors.
 
-Defaults are not repeated here: a key that is left out is left to the class that it belongs to
-(`didim.IDIM`, `didim.PD`, ...).
+Defaults are not repeated here: a key that is not given has the default of its class (`didim.IDIM`,
+`didim.PD`, ...).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ControllerTable(Table):
     inertia: types.PerJoint = None
     """A priori J of eq. 58, kg m^2 or kg."""
     velocity_reference: types.PerJoint = None
-    """Share of the reference velocity, 0 to 1."""
+    """Fraction of the reference velocity that is fed forward, 0 to 1."""
     drive_gain: types.Gain = None
     """g of eq. 8; default: the robot's."""
     rate: types.Number = None

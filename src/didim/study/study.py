@@ -30,17 +30,17 @@ from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
 
-SIMULATED = "the simulation knows what sticks"
+SIMULATED = "the simulation includes sticking"
 
 ASSUMED = (
-    "The control loop was assumed, not known: what is found holds as far as it resembles the true "
+    "The control loop was assumed, not known: the result is valid as far as it resembles the true "
     "one."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What a study file describes. Its parts are read when they are first asked for."""
+    """What a study file describes. Its parts are read when they are first used."""
 
     settings: StudyFile
     folder: Path
@@ -95,7 +95,7 @@ class Study:
 
     @property
     def validation(self) -> list[Experiment]:
-        """Those that the model is tried on."""
+        """Those that the model is validated on."""
         return self._used_to("validate")
 
     def _used_to(self, use: str) -> list[Experiment]:
@@ -141,7 +141,7 @@ class Study:
             )
 
     def check(self) -> tuple[Finding, ...]:
-        """Look at records, loop and settings before any number is believed."""
+        """Data problems to fix before identifying: checks of records, loop and settings."""
         records = [*self.records]
         filtering = IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
@@ -159,7 +159,7 @@ class Study:
                     "method",
                     "fail",
                     str(problem),
-                    "didim identify would stop there; mend it first.",
+                    "didim identify would stop there; fix it first.",
                 ),
             )
         settings["cutoff"] = filtering.cutoff
@@ -189,7 +189,7 @@ def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study
         raise InputError(f"load_study takes a path, found {shortened(path)}.")
     file = Path(path)
     if "\0" in str(file):
-        raise InputError(f"{shortened(str(file))} is no path.")
+        raise InputError(f"{shortened(str(file))} is not a path.")
     return Study(read_study(file, settings), file.parent, file.name)
 
 
@@ -202,7 +202,7 @@ def _at_rest(method: Any) -> str:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Put the study's name before an error that does not tell it."""
+    """Put the study's name before an error that does not give it."""
     try:
         yield
     except InputError as problem:

@@ -17,8 +17,9 @@ from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
 from didim.dynamics.parameters import ParameterKind
 from didim.errors import InputError
-from didim.robot.inertia import GYRATION, MASS, about_origin
+from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string
+from didim.signals.states import measured_positions
 from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
@@ -27,16 +28,16 @@ from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
 
-BANDWIDTH = 50.0
+VIRTUAL_BANDWIDTH = 50.0
 """rad/s, of the virtual loop."""
 
-RATE, PERIOD, NOISE = 200.0, 10.0, 0.02
+VIRTUAL_RATE, VIRTUAL_PERIOD, VIRTUAL_NOISE = 200.0, 10.0, 0.02
 """Hz, s, and torque noise over the rms torque of the virtual record."""
 
-MOST = 600
+MAX_LIST_LENGTH = 600
 """Letters of a list of columns."""
 
-GENERIC = {
+GENERIC_VALUES = {
     ParameterKind.ROTOR: 0.2,
     ParameterKind.VISCOUS: 1.0,
     ParameterKind.COULOMB: 1.0,
@@ -80,7 +81,7 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
 def data_template(
     study: Path, robot: str, model: DynamicModel, data: str, table: Table
 ) -> Template:
-    """A study of a log with the columns `table`, as far as its names tell what they are."""
+    """A study of a log with the columns `table`, as far as its names say what they are."""
     columns = guessed_columns(table, model.robot.joint_names)
     units = guessed_units(columns)
     used = {
@@ -93,15 +94,17 @@ def data_template(
     missing += [] if "q" in columns or "q_ref" in columns else ["q"]
     widths = {name: "" if table[name].ndim == 1 else f" ({table[name].shape[1]})" for name in table}
     there = ", ".join(f"{toml_string(name)}{width}" for name, width in widths.items())
+    if len(there) >= MAX_LIST_LENGTH:
+        there = f"{there[:MAX_LIST_LENGTH]} ..."
     simulates = "q" not in columns and "q_ref" in columns
     lines = [
         f"file = {toml_string(data)}",
-        f"# Its columns: {there if len(there) < MOST else there[:MOST] + ' ...'}",
+        f"# Its columns: {there}",
         '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", '
         '"pos_{joint}"), or as a list.',
         f"columns = {_inline(columns)}",
         *([f"units = {_inline(units)}"] if units else []),
-        *(f"# To be added to columns: {key}, which no name tells." for key in missing),
+        *(f"# To be added to columns: {key}, which no column name indicates." for key in missing),
     ]
     loop = _controller(used=simulates, assumed=True)
     text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
@@ -117,14 +120,14 @@ def _controller(used: bool, assumed: bool) -> list[str]:
     """The table of the loop, in use or as a comment."""
     mark = "" if used else "# "
     lines = [
-        "# The loop that the robot was in, as well as it is known; didim needs it.",
+        "# The loop that the robot was in, as far as it is known; didim needs it.",
         f"{mark}[controller]",
         '# "pd", "pid", "cascade" or "computed_torque".',
         f'{mark}law = "pd"',
         "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of "
         "Kp e + Kd de.",
-        f"{mark}natural_frequency = {BANDWIDTH}",
-        "# ff, the share of the reference velocity: 0 (default), or 1 if the loop compares "
+        f"{mark}natural_frequency = {VIRTUAL_BANDWIDTH}",
+        "# ff, the fraction of the reference velocity: 0 (default), or 1 if the loop compares "
         "velocities; Kp and Kd have 1.",
         "# velocity_reference = 1.0",
         "# Hz, of a sampled controller; see also velocity, delay, saturation, encoder, drive_gain.",
@@ -176,22 +179,27 @@ def _effects(model: DynamicModel) -> str:
 
 def _virtual_record(model: DynamicModel) -> bytes:
     """A CSV of the robot on a random trajectory within its limits."""
-    course = Fourier.random(model.robot, seed=1, period=PERIOD, periods=2, harmonics=6)
-    loop = PD(natural_frequency=BANDWIDTH)
+    trajectory = Fourier.random(model.robot, seed=1, period=VIRTUAL_PERIOD, periods=2, harmonics=6)
+    loop = PD(natural_frequency=VIRTUAL_BANDWIDTH)
     record, _ = virtual_experiment(
         model,
         virtual_parameters(model),
         loop,
-        course,
-        rate=RATE,
-        noise=NOISE,
+        trajectory,
+        rate=VIRTUAL_RATE,
+        noise=VIRTUAL_NOISE,
         encoder=1e-5,
         seed=1,
         name="virtual",
     )
-    t = np.asarray(record.t)
+    t = record.t
     return csv_of(
-        t, {"q_ref": course.sample(t)[0], "q": np.asarray(record.q), "tau": np.asarray(record.tau)}
+        t,
+        {
+            "q_ref": trajectory.sample(t)[0],
+            "q": measured_positions(record),
+            "tau": record.tau,
+        },
     )
 
 
@@ -201,11 +209,13 @@ def virtual_parameters(model: DynamicModel) -> Array:
     for columns in model.layout.link:
         if np.isnan(phi[columns]).any():
             phi[columns] = about_origin(
-                MASS, np.array([0.1, 0.05, 0.0]), MASS * GYRATION**2 * np.eye(3)
+                GENERIC_MASS,
+                np.array([0.1, 0.05, 0.0]),
+                GENERIC_MASS * GENERIC_GYRATION_RADIUS**2 * np.eye(3),
             )
     for k in np.flatnonzero(np.isnan(phi)):
         unknown = model.parameters[k]
-        phi[k] = GENERIC[unknown.kind] if unknown.coupling is None else GENERIC_COUPLING
+        phi[k] = GENERIC_VALUES[unknown.kind] if unknown.coupling is None else GENERIC_COUPLING
     return phi
 
 

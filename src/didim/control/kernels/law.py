@@ -29,7 +29,7 @@ class Law(NamedTuple):
     kv: Any  # (n,)
     ki: Any  # (n,)
     kiv: Any  # (n,)
-    ff: Any  # (n,) share of the reference velocity
+    ff: Any  # (n,) fraction of the reference velocity that is fed forward
     saturation: Any  # (n,) on |v|
     quantum: Any  # (n,) step of the encoder, 0: none
     gain: Any  # (n, n) g of (8)
@@ -43,15 +43,15 @@ class Law(NamedTuple):
     origin: float  # s, the time that the loop counts from
 
 
-class Desk(NamedTuple):
+class ControllerState(NamedTuple):
     """What the law remembers between samples, and scratch."""
 
     integral: Any  # (2, n) of e and of s
     past: Any  # (2, n) positions at the last two samples
-    line: Any  # (delay + 1, n) commands on their way
+    line: Any  # (delay + 1, n) delay line: commands not yet applied
     count: Any  # (1,) int64 samples so far
     memory: Any  # (m,) the user's
-    reference: Any  # (3, n) q_r, dq_r, ddq_r now
+    reference: Any  # (3, n) q_r, dq_r, ddq_r at this instant
     seen: Any  # (2, n) position and velocity as the controller sees them
     error: Any  # (2, n) e and s
     model: Any  # (4, n) motion for the controller's model, and its torque
@@ -60,69 +60,98 @@ class Desk(NamedTuple):
 
 _vector, _matrix = float64[::1], float64[:, ::1]
 law_type = record_type(Law, *[_vector] * 7, _matrix, _matrix, *[int64] * 4, float64, int64, float64)
-desk_type = record_type(
-    Desk, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector
+controller_state_type = record_type(
+    ControllerState, _matrix, _matrix, _matrix, int64[::1], _vector, *[_matrix] * 4, _vector
 )
 
 
 @shared
-def add_model(law: Law, tree: Tree, own: Values, desk: Desk, work: Work, v: Any) -> None:
+def add_model(
+    law: Law, tree: Tree, own: Values, controller_state: ControllerState, work: Work, v: Any
+) -> None:
     """What the controller's own model adds to v; Coulomb torques by the sign of the reference
     velocity.
     """
-    q, dq, ddq, tau = desk.model[0], desk.model[1], desk.model[2], desk.model[3]
+    q, dq, ddq, tau = (
+        controller_state.model[0],
+        controller_state.model[1],
+        controller_state.model[2],
+        controller_state.model[3],
+    )
     for j in range(v.size):
-        q[j] = desk.reference[0, j] if law.kind == FEEDFORWARD else desk.seen[0, j]
+        q[j] = (
+            controller_state.reference[0, j]
+            if law.kind == FEEDFORWARD
+            else controller_state.seen[0, j]
+        )
         dq[j] = (
             0.0
             if law.kind == GRAVITY
-            else (desk.reference[1, j] if law.kind == FEEDFORWARD else desk.seen[1, j])
+            else (
+                controller_state.reference[1, j]
+                if law.kind == FEEDFORWARD
+                else controller_state.seen[1, j]
+            )
         )
-        ddq[j] = 0.0 if law.kind == GRAVITY else desk.reference[2, j]
+        ddq[j] = 0.0 if law.kind == GRAVITY else controller_state.reference[2, j]
         if law.kind == COMPUTED_TORQUE:
             ddq[j] += v[j]
             v[j] = 0.0
-    for c in range(desk.slip.size):
-        moving = 0.0 if law.kind == GRAVITY else contact_speed(own, c, desk.reference[1])
-        desk.slip[c] = 1.0 if moving > 0.0 else (-1.0 if moving < 0.0 else 0.0)
-    inverse_dynamics(tree, own, q, dq, ddq, desk.slip, work, tau)
+    for c in range(controller_state.slip.size):
+        moving = (
+            0.0 if law.kind == GRAVITY else contact_speed(own, c, controller_state.reference[1])
+        )
+        controller_state.slip[c] = 1.0 if moving > 0.0 else (-1.0 if moving < 0.0 else 0.0)
+    inverse_dynamics(tree, own, q, dq, ddq, controller_state.slip, work, tau)
     for j in range(v.size):
         v[j] += row_times(law.ungain, j, -1 if law.coupled else j, tau)
 
 
 @kernel
-def find_errors(law: Law, desk: Desk) -> None:
-    """e and s from the reference and the seen motion on the desk."""
+def find_errors(law: Law, controller_state: ControllerState) -> None:
+    """e and s from the reference and the motion that the controller sees."""
     for j in range(law.kp.size):
-        desk.error[0, j] = desk.reference[0, j] - desk.seen[0, j]
-        desk.error[1, j] = (
-            law.kp[j] * desk.error[0, j] + law.ff[j] * desk.reference[1, j] - desk.seen[1, j]
+        controller_state.error[0, j] = (
+            controller_state.reference[0, j] - controller_state.seen[0, j]
+        )
+        controller_state.error[1, j] = (
+            law.kp[j] * controller_state.error[0, j]
+            + law.ff[j] * controller_state.reference[1, j]
+            - controller_state.seen[1, j]
         )
 
 
 @kernel
-def command(law: Law, tree: Tree, own: Values, desk: Desk, t: float, work: Work, v: Any) -> None:
-    """v (n,) before saturation, from the errors and integrals on the desk.
+def command(
+    law: Law,
+    tree: Tree,
+    own: Values,
+    controller_state: ControllerState,
+    t: float,
+    work: Work,
+    v: Any,
+) -> None:
+    """v (n,) before saturation, from the errors and integrals in the controller state.
 
     Implements (53).
     """
     if law.kind == USER:
-        reference, seen = desk.reference, desk.seen
+        reference, seen = controller_state.reference, controller_state.seen
         motion = (reference[0], reference[1], reference[2], seen[0], seen[1])
-        call_void(law.user, (law.origin + t, v.size, *motion, desk.memory, v))
+        call_void(law.user, (law.origin + t, v.size, *motion, controller_state.memory, v))
         return
     for j in range(v.size):
         v[j] = (
-            law.kv[j] * desk.error[1, j]
-            + law.ki[j] * desk.integral[0, j]
-            + law.kiv[j] * desk.integral[1, j]
+            law.kv[j] * controller_state.error[1, j]
+            + law.ki[j] * controller_state.integral[0, j]
+            + law.kiv[j] * controller_state.integral[1, j]
         )
     if law.kind != GAINS_ONLY:
-        add_model(law, tree, own, desk, work, v)
+        add_model(law, tree, own, controller_state, work, v)
 
 
 @kernel
-def clip(law: Law, desk: Desk, v: Any) -> None:
+def clip(law: Law, controller_state: ControllerState, v: Any) -> None:
     """Saturate v. An error that would drive it further is taken back from its integral and set to
     zero: anti-windup.
     """
@@ -130,72 +159,93 @@ def clip(law: Law, desk: Desk, v: Any) -> None:
         limit = law.saturation[j]
         if abs(v[j]) > limit:
             for k in range(2):
-                if v[j] * desk.error[k, j] * (law.ki[j] if k == 0 else law.kiv[j]) > 0.0:
-                    desk.integral[k, j] -= law.period * desk.error[k, j]
-                    desk.error[k, j] = 0.0
+                if (
+                    v[j] * controller_state.error[k, j] * (law.ki[j] if k == 0 else law.kiv[j])
+                    > 0.0
+                ):
+                    controller_state.integral[k, j] -= law.period * controller_state.error[k, j]
+                    controller_state.error[k, j] = 0.0
             v[j] = limit if v[j] > 0.0 else -limit
 
 
 @kernel
-def see(law: Law, q: Any, dq: Any, desk: Desk) -> None:
+def see(law: Law, q: Any, dq: Any, controller_state: ControllerState) -> None:
     """Position and velocity as a sampled controller has them: through its encoder and its
     differences.
     """
-    first = desk.count[0] == 0
+    first = controller_state.count[0] == 0
     for j in range(q.size):
         step = law.quantum[j]
         position = step * round(q[j] / step) if step > 0.0 else q[j]
         if first:
-            desk.past[0, j] = position - law.period * dq[j]
-            desk.past[1, j] = position - 2.0 * law.period * dq[j]
+            controller_state.past[0, j] = position - law.period * dq[j]
+            controller_state.past[1, j] = position - 2.0 * law.period * dq[j]
         if law.velocity == BACKWARD_DIFFERENCE:
-            desk.seen[1, j] = (position - desk.past[0, j]) / law.period
+            controller_state.seen[1, j] = (position - controller_state.past[0, j]) / law.period
         elif law.velocity == MEAN_DIFFERENCE:
-            desk.seen[1, j] = (position - desk.past[1, j]) / (2.0 * law.period)
+            controller_state.seen[1, j] = (position - controller_state.past[1, j]) / (
+                2.0 * law.period
+            )
         else:
-            desk.seen[1, j] = dq[j]
-        desk.seen[0, j] = position
-        desk.past[1, j] = desk.past[0, j]
-        desk.past[0, j] = position
+            controller_state.seen[1, j] = dq[j]
+        controller_state.seen[0, j] = position
+        controller_state.past[1, j] = controller_state.past[0, j]
+        controller_state.past[0, j] = position
 
 
 @shared
 def sampled_command(
-    law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any
+    law: Law,
+    tree: Tree,
+    own: Values,
+    controller_state: ControllerState,
+    t: float,
+    q: Any,
+    dq: Any,
+    work: Work,
+    v: Any,
 ) -> None:
     """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in
     whole samples.
     """
-    see(law, q, dq, desk)
-    find_errors(law, desk)
+    see(law, q, dq, controller_state)
+    find_errors(law, controller_state)
     n = v.size
     for j in range(n):
-        desk.integral[0, j] += law.period * desk.error[0, j]
-        desk.integral[1, j] += law.period * desk.error[1, j]
-    command(law, tree, own, desk, t, work, v)
-    clip(law, desk, v)
-    length = desk.line.shape[0]
+        controller_state.integral[0, j] += law.period * controller_state.error[0, j]
+        controller_state.integral[1, j] += law.period * controller_state.error[1, j]
+    command(law, tree, own, controller_state, t, work, v)
+    clip(law, controller_state, v)
+    length = controller_state.line.shape[0]
     if length > 1:
-        now = desk.count[0] % length
+        slot = controller_state.count[0] % length
         for j in range(n):
-            if desk.count[0] == 0:
+            if controller_state.count[0] == 0:
                 for k in range(length):
-                    desk.line[k, j] = v[j]
-            desk.line[now, j] = v[j]
-            v[j] = desk.line[(now + 1) % length, j]
-    desk.count[0] += 1
+                    controller_state.line[k, j] = v[j]
+            controller_state.line[slot, j] = v[j]
+            v[j] = controller_state.line[(slot + 1) % length, j]
+    controller_state.count[0] += 1
 
 
 @kernel
 def continuous_command(
-    law: Law, tree: Tree, own: Values, desk: Desk, t: float, q: Any, dq: Any, work: Work, v: Any
+    law: Law,
+    tree: Tree,
+    own: Values,
+    controller_state: ControllerState,
+    t: float,
+    q: Any,
+    dq: Any,
+    work: Work,
+    v: Any,
 ) -> None:
-    """v (n,) at this very instant; the errors on the desk are then the derivatives of the
+    """v (n,) at this instant; the errors in the controller state are then the derivatives of the
     integrals.
     """
     for j in range(v.size):
-        desk.seen[0, j] = q[j]
-        desk.seen[1, j] = dq[j]
-    find_errors(law, desk)
-    command(law, tree, own, desk, t, work, v)
-    clip(law, desk, v)
+        controller_state.seen[0, j] = q[j]
+        controller_state.seen[1, j] = dq[j]
+    find_errors(law, controller_state)
+    command(law, tree, own, controller_state, t, work, v)
+    clip(law, controller_state, v)

@@ -17,7 +17,7 @@ from didim.control.kernels.law import (
     GAINS_ONLY,
     GRAVITY,
     MEAN_DIFFERENCE,
-    Desk,
+    ControllerState,
     Law,
 )
 from didim.dynamics.kernels.derivatives import motion_derivatives
@@ -27,16 +27,16 @@ from didim.jit.types import float64, int64
 
 
 class LawTangent(NamedTuple):
-    """Derivatives of what a law has on its desk, in m directions."""
+    """Derivatives of the controller state, in m directions."""
 
     gain: Any  # (4, n) int64 direction of kp, kv, ki, kiv of each joint; -1: none
     delay: int  # direction of the reference's delay; -1: none
     error: Any  # (2, n, m) of e and s
     integral: Any  # (2, n, m)
     past: Any  # (2, n, m) of the positions at the last two samples
-    line: Any  # (delay + 1, n, m) of the commands on their way
+    line: Any  # (delay + 1, n, m) of the delay line
     v: Any  # (n, m) of the control signal
-    drift: Any  # (3, n) rates of q_r, dq_r, ddq_r now
+    drift: Any  # (3, n) rates of q_r, dq_r, ddq_r at this instant
     model: Any  # (n, m) scratch
     M: Any  # (n, n) of the controller's own model; so the next two
     by_q: Any
@@ -51,11 +51,13 @@ law_tangent_type = record_type(
 
 
 @kernel
-def see_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent, seen_dq: Any) -> None:
+def see_tangent(
+    law: Law, controller_state: ControllerState, q: Any, dq: Any, T: LawTangent, seen_dq: Any
+) -> None:
     """Velocity as a sampled controller has it, and the positions it remembers: q, dq (n, m) in,
     seen_dq (n, m) out.
     """
-    first = desk.count[0] == 1
+    first = controller_state.count[0] == 1
     for j in range(q.shape[0]):
         for c in range(q.shape[1]):
             if first:
@@ -72,7 +74,9 @@ def see_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent, seen_dq: A
 
 
 @kernel
-def error_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent) -> None:
+def error_tangent(
+    law: Law, controller_state: ControllerState, q: Any, dq: Any, T: LawTangent
+) -> None:
     """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay."""
     for j in range(q.shape[0]):
         for c in range(q.shape[1]):
@@ -82,7 +86,7 @@ def error_tangent(law: Law, desk: Desk, q: Any, dq: Any, T: LawTangent) -> None:
             T.error[0, j, T.delay] -= T.drift[0, j]
             T.error[1, j, T.delay] -= law.kp[j] * T.drift[0, j] + law.ff[j] * T.drift[1, j]
         if T.gain[0, j] >= 0:
-            T.error[1, j, T.gain[0, j]] += desk.error[0, j]
+            T.error[1, j, T.gain[0, j]] += controller_state.error[0, j]
 
 
 @kernel
@@ -90,7 +94,7 @@ def command_tangent(
     law: Law,
     tree: Tree,
     own: Values,
-    desk: Desk,
+    controller_state: ControllerState,
     q: Any,
     dq: Any,
     integral: Any,
@@ -109,13 +113,13 @@ def command_tangent(
                 + law.kiv[j] * integral[1, j, c]
             )
         if T.gain[1, j] >= 0:
-            T.v[j, T.gain[1, j]] += desk.error[1, j]
+            T.v[j, T.gain[1, j]] += controller_state.error[1, j]
         if T.gain[2, j] >= 0:
-            T.v[j, T.gain[2, j]] += desk.integral[0, j]
+            T.v[j, T.gain[2, j]] += controller_state.integral[0, j]
         if T.gain[3, j] >= 0:
-            T.v[j, T.gain[3, j]] += desk.integral[1, j]
+            T.v[j, T.gain[3, j]] += controller_state.integral[1, j]
     if law.kind != GAINS_ONLY:
-        model_tangent(law, tree, own, desk, q, dq, work, T)
+        model_tangent(law, tree, own, controller_state, q, dq, work, T)
     for j in range(q.shape[0]):
         if abs(current[j]) >= law.saturation[j]:
             for c in range(q.shape[1]):
@@ -124,13 +128,30 @@ def command_tangent(
 
 @shared
 def model_tangent(
-    law: Law, tree: Tree, own: Values, desk: Desk, q: Any, dq: Any, work: Work, T: LawTangent
+    law: Law,
+    tree: Tree,
+    own: Values,
+    controller_state: ControllerState,
+    q: Any,
+    dq: Any,
+    work: Work,
+    T: LawTangent,
 ) -> None:
-    """What the controller's own model adds, at the motion that `add_model` left on the desk."""
+    """What the controller's own model adds, at the motion that `add_model` left in the controller
+    state.
+    """
     n, m = q.shape
-    place(tree, desk.model[0], work)
+    place(tree, controller_state.model[0], work)
     motion_derivatives(
-        tree, own, desk.model[1], desk.model[2], work, T.ground, T.M, T.by_q, T.by_dq
+        tree,
+        own,
+        controller_state.model[1],
+        controller_state.model[2],
+        work,
+        T.ground,
+        T.M,
+        T.by_q,
+        T.by_dq,
     )
     for i in range(n):
         for c in range(m):
@@ -156,11 +177,11 @@ def model_tangent(
 
 
 @kernel
-def counted(law: Law, desk: Desk, current: Any, k: int, j: int) -> bool:
+def counted(law: Law, controller_state: ControllerState, current: Any, k: int, j: int) -> bool:
     """Whether the error entered its integral: anti-windup sets to zero what it takes back from a
     saturated joint.
     """
-    return abs(current[j]) < law.saturation[j] or desk.error[k, j] != 0.0
+    return abs(current[j]) < law.saturation[j] or controller_state.error[k, j] != 0.0
 
 
 @shared
@@ -168,7 +189,7 @@ def sampled_tangent(
     law: Law,
     tree: Tree,
     own: Values,
-    desk: Desk,
+    controller_state: ControllerState,
     q: Any,
     dq: Any,
     work: Work,
@@ -180,22 +201,22 @@ def sampled_tangent(
     found it.
     """
     n, m = q.shape
-    length = desk.line.shape[0]
-    now = (desk.count[0] - 1) % length
-    current = desk.line[now] if length > 1 else v
-    see_tangent(law, desk, q, dq, T, seen_dq)
-    error_tangent(law, desk, q, seen_dq, T)
+    length = controller_state.line.shape[0]
+    slot = (controller_state.count[0] - 1) % length
+    current = controller_state.line[slot] if length > 1 else v
+    see_tangent(law, controller_state, q, dq, T, seen_dq)
+    error_tangent(law, controller_state, q, seen_dq, T)
     for k in range(2):
         for j in range(n):
-            if counted(law, desk, current, k, j):
+            if counted(law, controller_state, current, k, j):
                 for c in range(m):
                     T.integral[k, j, c] += law.period * T.error[k, j, c]
-    command_tangent(law, tree, own, desk, q, seen_dq, T.integral, work, current, T)
+    command_tangent(law, tree, own, controller_state, q, seen_dq, T.integral, work, current, T)
     if length > 1:
         for j in range(n):
             for c in range(m):
-                if desk.count[0] == 1:
+                if controller_state.count[0] == 1:
                     for k in range(length):
                         T.line[k, j, c] = T.v[j, c]
-                T.line[now, j, c] = T.v[j, c]
-                T.v[j, c] = T.line[(now + 1) % length, j, c]
+                T.line[slot, j, c] = T.v[j, c]
+                T.v[j, c] = T.line[(slot + 1) % length, j, c]

@@ -19,23 +19,23 @@ from didim.robot.robot import Joint, Robot
 
 __all__ = ["Regrouping", "regroup", "regroup_by_qr", "regroup_by_rules"]
 
-QUARTER_TURN = 3e-5
-"""Axes of two frames this close (rad) to a right angle are meant to be at one: files print 1.5708
-for pi/2.
+RIGHT_ANGLE_TOLERANCE = 3e-5
+"""Axes of two frames this close (rad) to a right angle count as orthogonal: files print 1.5708 for
+pi/2.
 """
 
-MICROMETRE = 1e-6
-"""A coordinate below this (m) is meant as zero: drawing programs print 3.2e-17."""
+LENGTH_TOLERANCE = 1e-6
+"""A coordinate below this (m) counts as zero: CAD programs print 3.2e-17."""
 
 
 def regroup(robot: Robot, layout: Layout) -> Regrouping:
-    """The base parameters of a model, for the geometry that the description means (see
+    """The base parameters of a model, for the geometry without the rounding of its file (see
     `unrounded`).
     """
-    meant = unrounded(robot)
-    tree = tree_of(meant)
+    exact = unrounded(robot)
+    tree = tree_of(exact)
     numerical = regroup_by_qr(tree, layout)
-    closed_form = regroup_by_rules(meant, layout)
+    closed_form = regroup_by_rules(exact, layout)
     same = (
         closed_form.kept == numerical.kept
         and closed_form.defect(random_regressor(tree, layout)) < TOLERANCE
@@ -46,17 +46,17 @@ def regroup(robot: Robot, layout: Layout) -> Regrouping:
 def unrounded(robot: Robot) -> Robot:
     """The robot without the rounding of its file.
 
-    A parameter that only the rounding of an angle tells from others can never be identified; it is
-    regrouped as if the angle were exact, and the torque is then reproduced to that rounding.
+    A parameter that differs from others only by the rounding of an angle cannot be identified; it
+    is regrouped as if the angle were exact, and the torque is then reproduced to that rounding.
     """
     return replace(robot, joints=tuple(_unrounded(joint) for joint in robot.joints))
 
 
 def _unrounded(joint: Joint) -> Joint:
-    nearly_zero = np.abs(joint.rotation) < QUARTER_TURN
-    shift = np.where(np.abs(joint.translation) < MICROMETRE, 0.0, joint.translation)
+    nearly_zero = np.abs(joint.rotation) < RIGHT_ANGLE_TOLERANCE
+    shift = np.where(np.abs(joint.translation) < LENGTH_TOLERANCE, 0.0, joint.translation)
     if not np.any(joint.rotation[nearly_zero]):
         return replace(joint, translation=shift)
-    left, _, right = np.linalg.svd(np.where(nearly_zero, 0.0, joint.rotation))
-    nearest = left @ right
+    U, _, Vt = np.linalg.svd(np.where(nearly_zero, 0.0, joint.rotation))
+    nearest = U @ Vt
     return replace(joint, rotation=np.where(nearly_zero, 0.0, nearest), translation=shift)

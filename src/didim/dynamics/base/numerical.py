@@ -23,8 +23,8 @@ TOLERANCE = 1e-9
 fraction of it.
 """
 
-NOISE = 1e-13
-"""What rounding leaves of a column that should vanish, as a fraction of the largest column."""
+ROUNDING_LEVEL = 1e-13
+"""Rounding error of a column that should vanish, as a fraction of the largest column."""
 
 
 def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
@@ -37,10 +37,10 @@ def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
     scale = np.where(norms > 0, norms, 1.0)
     kept, Q = independent_columns(W)
     R = Q.T @ (W / scale)
-    share = solve_triangular(R[:, kept], R)
-    share[np.abs(share) < 1e-9] = 0.0
-    share[:, kept] = np.eye(len(kept))
-    return regrouping(kept, share * scale / scale[kept][:, None], layout.names, "qr")
+    coefficients = solve_triangular(R[:, kept], R)
+    coefficients[np.abs(coefficients) < 1e-9] = 0.0
+    coefficients[:, kept] = np.eye(len(kept))
+    return regrouping(kept, coefficients * scale / scale[kept][:, None], layout.names, "qr")
 
 
 def random_regressor(tree: Tree, layout: Layout) -> Array:
@@ -71,10 +71,10 @@ def independent_columns(W: Array) -> tuple[list[int], Array]:
     Q = np.zeros((W.shape[0], 0))
     norms = np.linalg.norm(W, axis=0)
     for k, column in enumerate(W.T):
-        rest = column - Q @ (Q.T @ column)
-        rest -= Q @ (Q.T @ rest)
-        size = np.linalg.norm(rest)
-        if size > max(TOLERANCE * norms[k], NOISE * norms.max()):
+        residual = column - Q @ (Q.T @ column)
+        residual -= Q @ (Q.T @ residual)
+        size = np.linalg.norm(residual)
+        if size > max(TOLERANCE * norms[k], ROUNDING_LEVEL * norms.max()):
             kept.append(k)
-            Q = np.column_stack([Q, rest / size])
+            Q = np.column_stack([Q, residual / size])
     return kept, Q

@@ -1,4 +1,4 @@
-"""What a set of base parameters is: some standard parameters are kept, the others are regrouped
+"""A set of base parameters: some standard parameters are kept, the others are regrouped
 with them or have no effect.
 
 The rules and the QR method both end here.
@@ -33,8 +33,8 @@ class Regrouping:
         """The largest part of a column of W (rows, p) that the kept columns do not reproduce, over
         the largest column.
         """
-        rest = W - W[:, list(self.kept)] @ self.matrix
-        return float(np.linalg.norm(rest, axis=0).max() / np.linalg.norm(W, axis=0).max())
+        residual = W - W[:, list(self.kept)] @ self.matrix
+        return float(np.linalg.norm(residual, axis=0).max() / np.linalg.norm(W, axis=0).max())
 
     @property
     def lift(self) -> Array:

@@ -1,10 +1,10 @@
 """Base parameters in closed form (Gautier and Khalil 1990; Khalil and Dombre 2002, chapter 9), for
 chains and trees.
 
-From the tips to the base, each parameter that a link cannot show by itself is handed to its parent,
-or dropped. The rules need only axes and origins: modified Denavit-Hartenberg frames, or any others
-with z along the joint. On the way from the base to joint j, r1 is the first revolute joint and r2
-the first one after it whose axis is not parallel to that of r1.
+From the tips to the base, each parameter that has no effect of its own is regrouped with those of
+the parent, or dropped. The rules need only axes and origins: modified Denavit-Hartenberg frames, or
+any others with z along the joint. On the path from the base to joint j, r1 is the first revolute
+joint and r2 the first one after it whose axis is not parallel to that of r1.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.layout import Layout
 from didim.robot.effects import LINK
-from didim.robot.inertia import carrier
+from didim.robot.inertia import transfer_matrix
 from didim.robot.robot import BASE, Robot
 
 Array = NDArray[np.float64]
 
 _XX, _XY, _XZ, _YY, _YZ, _ZZ, _MX, _MY, _MZ, _M = range(len(LINK))
-_EXACT = 1e-9
+_ZERO_TOLERANCE = 1e-9
 """Below this, the cosine of an angle or a length in m is zero."""
 
 
@@ -87,7 +87,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Path:
-    """What the rules ask of the way from the base to joint j."""
+    """What the rules use of the path from the base to joint j."""
 
     before_r1: bool
     """Joint j is prismatic and nothing below it turns."""
@@ -123,13 +123,13 @@ def _path(robot: Robot, j: int) -> _Path:
         if revolute and r1 is None:
             r1, r1_origin, first_orthogonal = z, p, True
         elif revolute and r1 is not None:
-            first_orthogonal = turns_parallel and bool(abs(z @ r1) < _EXACT)
+            first_orthogonal = turns_parallel and bool(abs(z @ r1) < _ZERO_TOLERANCE)
             turns_parallel = turns_parallel and _parallel(z, r1)
         if r1 is not None:
             on_line = (
                 on_line
                 and _parallel(z, r1)
-                and bool(np.linalg.norm(np.cross(p - r1_origin, r1)) < _EXACT)
+                and bool(np.linalg.norm(np.cross(p - r1_origin, r1)) < _ZERO_TOLERANCE)
             )
     axis = np.zeros(3) if r1 is None else r1
     gravity = robot.gravity / (np.linalg.norm(robot.gravity) or 1.0)
@@ -144,7 +144,7 @@ def _path(robot: Robot, j: int) -> _Path:
 
 
 def _parallel(a: Array, b: Array) -> bool:
-    return bool(np.linalg.norm(np.cross(a, b)) < _EXACT)
+    return bool(np.linalg.norm(np.cross(a, b)) < _ZERO_TOLERANCE)
 
 
 def _hand_on_general(table: _Table, j: int) -> None:
@@ -153,7 +153,7 @@ def _hand_on_general(table: _Table, j: int) -> None:
     Revolute: YY with XX (lambda_XX + lambda_YY), MZ and M. Prismatic: the whole inertia tensor.
     """
     joint, link = table.robot.joints[j], table.layout.link[j]
-    lam = carrier(joint.rotation, joint.translation)
+    lam = transfer_matrix(joint.rotation, joint.translation)
     if joint.kind == "revolute":
         table.hand(link[_YY], link[_XX], -1.0)
         table.hand_to_parent(j, _YY, lam[:, _XX] + lam[:, _YY])
@@ -168,15 +168,17 @@ def _hand_on_sliding(table: _Table, j: int, path: _Path) -> None:
     """Prismatic joint between r1 and r2: the moment along the axis of r1 has no effect."""
     joint, link = table.robot.joints[j], table.layout.link[j]
     a = path.axis_r1
-    if np.hypot(a[0], a[1]) < _EXACT:
-        lam = carrier(joint.rotation, joint.translation)
+    if np.hypot(a[0], a[1]) < _ZERO_TOLERANCE:
+        lam = transfer_matrix(joint.rotation, joint.translation)
         table.hand_to_parent(j, _MX, lam[:, _MX])
         table.hand_to_parent(j, _MY, lam[:, _MY])
         table.drop(j, _MZ)
         return
-    last = max(k for k in range(3) if abs(a[k]) > _EXACT)
+    last = max(k for k in range(3) if abs(a[k]) > _ZERO_TOLERANCE)
     for k in range(last):
-        table.hand(link[_MX + last], link[_MX + k], -a[k] / a[last] if abs(a[k]) > _EXACT else 0.0)
+        table.hand(
+            link[_MX + last], link[_MX + k], -a[k] / a[last] if abs(a[k]) > _ZERO_TOLERANCE else 0.0
+        )
     table.drop(j, _MX + last)
 
 
@@ -194,7 +196,7 @@ def _join_rotor(table: _Table, j: int, path: _Path) -> None:
     slides_freely = (
         joint.kind == "prismatic"
         and joint.parent == BASE
-        and abs(axis @ table.robot.gravity) < _EXACT
+        and abs(axis @ table.robot.gravity) < _ZERO_TOLERANCE
     )
     for column in own:
         if path.first_orthogonal or slides_freely:

@@ -4,10 +4,12 @@ of joints at once.
 Everything is seen in the base frame, so that the bodies of a subtree simply add up. A unit motion
 of joint i is the twist S = (a, l), angular and linear at the origin; it changes with the rate dS =
 v x S. With the composite body of the subtree at i (inertia I, its rate 2 B, wrench f), for every
-joint j on the way from i to the base:
+joint j between i and the base:
 
-    d tau_i/d q_j  = S_i (2 B dS_j + I ddS_j)        d tau_j/d q_i  = S_j (2 B dS_i + I ddS_i + S_i
-    x* f) d tau_i/d dq_j = S_i (2 B S_j + 2 I dS_j)        d tau_j/d dq_i = S_j (2 B S_i + 2 I dS_i)
+    d tau_i/d q_j  = S_i (2 B dS_j + I ddS_j)
+    d tau_j/d q_i  = S_j (2 B dS_i + I ddS_i + S_i x* f)
+    d tau_i/d dq_j = S_i (2 B S_j + 2 I dS_j)
+    d tau_j/d dq_i = S_j (2 B S_i + 2 I dS_i)
 
 ddS_j = a_p x S_j + v_p x dS_j with the parent's velocity and acceleration. For one body with the
 second moment Sigma, first moment h, angular velocity w and velocity u of its point at the origin, B
@@ -228,14 +230,14 @@ def motion_derivatives(
         while j >= 0:
             b, k = part(g, j, TURN), part(g, j, SLIDE)
             rb, rk = part(g, j, TURN_RATE), part(g, j, SLIDE_RATE)
-            share = dot(ya, b) + dot(yl, k)
-            M[i, j] += share
+            inertia = dot(ya, b) + dot(yl, k)
+            M[i, j] += inertia
             by_q[i, j] += (
                 dot(za, rb) + dot(ya, part(g, j, TURN_BEND)) + dot(yl, part(g, j, SLIDE_BEND))
             )
             by_dq[i, j] += dot(za, b) + 2.0 * (dot(ya, rb) + dot(yl, rk))
             if j != i:
-                M[j, i] += share
+                M[j, i] += inertia
                 by_q[j, i] += dot(b, qa) + dot(k, ql)
                 by_dq[j, i] += dot(b, va) + dot(k, vl)
             j = tree.parent[j]

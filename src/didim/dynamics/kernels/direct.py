@@ -86,9 +86,9 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
         while j >= 0:
             f = out_of(work.R, k, f)
             m = add(out_of(work.R, k, m), cross(get(work.P, k), f))
-            share = f[2] if tree.prismatic[j] else m[2]
-            work.M[i, j] += share
-            work.M[j, i] += share
+            inertia = f[2] if tree.prismatic[j] else m[2]
+            work.M[i, j] += inertia
+            work.M[j, i] += inertia
             k, j = j, tree.parent[j]
         if tree.parent[i] >= 0:
             carry_to_parent(tree, i, work)

@@ -17,10 +17,10 @@ import numpy as np
 from didim.jit.compiled import shared
 
 LANES = 8
-FEW = 3
-"""Fewer numbers than this are left to the library, which takes them one by one."""
-FAR = 1e5
-"""An angle beyond this, in rad, is left to the library."""
+MIN_VECTOR_LENGTH = 3
+"""Shorter arrays are computed by the library, one number at a time."""
+LARGEST_SERIES_ANGLE = 1e5
+"""rad: a larger angle is computed by the library."""
 
 _ROUND = 1.5 * 2.0**52
 _QUARTER = (
@@ -47,7 +47,7 @@ def sines(x: Any, count: int, cos: Any, sin: Any) -> None:
     """cos(x) and sin(x) of `count` angles in rad: x = k pi/2 + r, and k mod 4 tells which series,
     and which sign, is which.
     """
-    if count < FEW:
+    if count < MIN_VECTOR_LENGTH:
         for i in range(count):
             cos[i], sin[i] = np.cos(x[i]), np.sin(x[i])
         return
@@ -72,7 +72,7 @@ def sines(x: Any, count: int, cos: Any, sin: Any) -> None:
         sin[i] = -s if quadrant >= 2 else s
         cos[i] = -c if quadrant == 1 or quadrant == 2 else c
     for i in range(count):
-        if abs(x[i]) > FAR:
+        if abs(x[i]) > LARGEST_SERIES_ANGLE:
             cos[i], sin[i] = np.cos(x[i]), np.sin(x[i])
 
 

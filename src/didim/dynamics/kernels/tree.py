@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from didim.dynamics.kernels.elementary import FEW, padded, sines
+from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 from didim.jit.compiled import kernel, record_type
 from didim.jit.types import float64, int64
@@ -103,8 +103,8 @@ def turn(q: Any, work: Work) -> None:
 @kernel
 def place(tree: Tree, q: Any, work: Work) -> None:
     """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
-    few = q.size < FEW
-    if not few:
+    one_by_one = q.size < MIN_VECTOR_LENGTH
+    if not one_by_one:
         turn(q, work)
     for i in range(tree.parent.size):
         if tree.prismatic[i]:
@@ -113,7 +113,7 @@ def place(tree: Tree, q: Any, work: Work) -> None:
                 for m in range(3):
                     work.R[i, k, m] = tree.rotation[i, k, m]
         else:
-            cos, sin = (np.cos(q[i]), np.sin(q[i])) if few else (work.cos[i], work.sin[i])
+            cos, sin = (np.cos(q[i]), np.sin(q[i])) if one_by_one else (work.cos[i], work.sin[i])
             for k in range(3):
                 x, y = tree.rotation[i, k, 0], tree.rotation[i, k, 1]
                 work.P[i, k] = tree.translation[i, k]

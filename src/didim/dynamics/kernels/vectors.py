@@ -1,5 +1,5 @@
-"""Three-vectors as tuples of scalars, which the compiler keeps in registers: the alphabet of all
-other kernels.
+"""Three-vectors as tuples of scalars, which the compiler keeps in registers; used by all other
+kernels.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import estimates_delay, record_set
 from didim.validation import flag, one_of
@@ -145,9 +145,9 @@ class DIDIM:
             )
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> RowSelection:
         """How samples become rows."""
-        return Selection(
+        return RowSelection(
             self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False
         )
 

@@ -23,8 +23,8 @@ from didim.results.plausibility import implausible
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.status import Status
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
-from didim.signals.states import measured_states, reference_states, refuse_unmeasured, still_joints
+from didim.signals.rows import RowSelection
+from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
 from didim.simulation.records import regular_records
 from didim.validation import flag, real
 
@@ -75,7 +75,7 @@ class IDIM:
     @property
     def preprocessing(self) -> Preprocessing:
         """How records become rows."""
-        selection = Selection(
+        selection = RowSelection(
             self.decimation,
             self.decimate,
             self.trim or (0, 0),
@@ -91,7 +91,7 @@ class IDIM:
             if self.states == "reference":
                 record.reference()
             else:
-                refuse_unmeasured(record)
+                measured_positions(record)
 
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""

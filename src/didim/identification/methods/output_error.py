@@ -24,7 +24,7 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
 from didim.signals.experiment import Experiment
-from didim.signals.rows import Selection
+from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import estimates_delay, record_set
 from didim.validation import flag
@@ -126,9 +126,9 @@ class OutputError:
             )
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> RowSelection:
         """How samples become rows."""
-        return Selection(
+        return RowSelection(
             self.decimation, self.decimate, rest_velocity=self.rest_velocity, ends=False
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.barrier import MU, Problem
+from didim.dynamics.barrier import BARRIER_WEIGHT, Problem
 from didim.dynamics.consistent import Consistent
 from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
 from didim.identification.rules import Iterate, Step, Trial
@@ -152,6 +152,6 @@ class BarrierRule(GaussNewtonRule):
         pull = x.loop / problem.loop.spread
         return (
             0.5 * float(iterate.evaluation.counts @ mean)
-            + MU * self.consistent.value(x.standard)
+            + BARRIER_WEIGHT * self.consistent.value(x.standard)
             + 0.5 * float(pull @ pull)
         )

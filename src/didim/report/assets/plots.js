@@ -191,8 +191,8 @@
   }
   function read(plot, at) {
     const first = plot.spec.series[0].x, i = Math.min(Math.max(from(first, at), 0), first.length - 1);
-    const told = plot.spec.series.map((s) => `${s.name} ${s.y[i].toPrecision(4)}`);
-    plot.box.parentElement.querySelector("output").textContent = `${first[i].toFixed(3)} s: ${told.join(", ")}`;
+    const values = plot.spec.series.map((s) => `${s.name} ${s.y[i].toPrecision(4)}`);
+    plot.box.parentElement.querySelector("output").textContent = `${first[i].toFixed(3)} s: ${values.join(", ")}`;
   }
 
   const specs = JSON.parse(document.getElementById("pictures").textContent), plots = [];

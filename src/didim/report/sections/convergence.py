@@ -1,4 +1,4 @@
-"""How the iterations went: torque error by joint (Figures 12, 15) and parameters (Fig. 13)."""
+"""Convergence: torque error by joint (Figures 12, 15) and parameters (Fig. 13)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from didim.dynamics.parameters import ParameterKind
 from didim.report.curves import settled
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.results.estimate import Estimate
@@ -25,45 +25,46 @@ _GROUPS = {
 
 
 class Convergence(Section):
-    """The path of an iterative method."""
+    """The iterations of a method."""
 
     anchor, title = "convergence", "How did it converge?"
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Least squares does not iterate."""
-        if subject.estimate.history:
+        if data.estimate.history:
             return ""
-        return (
-            f"{subject.estimate.method} does not iterate: it is one linear least squares solution."
-        )
+        return f"{data.estimate.method} does not iterate: it is one linear least squares solution."
 
-    def content(self, subject: Subject) -> dict[str, Any]:
-        """Two pictures, and what kept the steps within bounds."""
-        history = subject.estimate.history
+    def content(self, data: ReportData) -> dict[str, Any]:
+        """Two pictures, and the guards that limited the steps."""
+        history = data.estimate.history
         guards = [
             (k, guard)
             for k, step in enumerate(history)
             for guard in dict.fromkeys(map(str, step.guards))
         ]
         return {
-            "figures": [_errors(subject), _parameters(subject.estimate)],
+            "figures": [_errors(data), _parameters(data.estimate)],
             "guards": guards,
             "stages": steps_told(history),
         }
 
 
-def _errors(subject: Subject) -> Figure:
-    history = subject.estimate.history
-    shares, steps = np.array([step.residual_by_joint for step in history]), np.arange(len(history))
-    what = "position" if subject.estimate.output == "position" else "torque"
+def _errors(data: ReportData) -> Figure:
+    history = data.estimate.history
+    residuals, steps = (
+        np.array([step.residual_by_joint for step in history]),
+        np.arange(len(history)),
+    )
+    what = "position" if data.estimate.output == "position" else "torque"
     return Figure(
         f"How fast does the {what} error fall?",
         f"From {share(history[0].residual)} at the start to {share(history[-1].residual)}.",
         "iteration",
         "||Y - W chi|| / ||Y||, %",
         tuple(
-            Series(name, color(j), steps, 100 * shares[:, j], "marks")
-            for j, name in enumerate(subject.joints[: shares.shape[1]])
+            Series(name, color(j), steps, 100 * residuals[:, j], "marks")
+            for j, name in enumerate(data.joints[: residuals.shape[1]])
         ),
         scale="log",
         whole=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.results.formatting import joint_label, share
@@ -22,42 +22,41 @@ class Distances(Section):
 
     anchor, title = "distances", "Does the simulated robot move like the real one?"
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Only methods that simulate have a simulated motion."""
-        history = subject.estimate.history
+        history = data.estimate.history
         if any(step.to_measured or step.to_reference for step in history):
             return ""
         return (
-            f"{subject.estimate.method} "
-            f"{'kept no distances' if history else 'simulates no motion'}."
+            f"{data.estimate.method} {'kept no distances' if history else 'simulates no motion'}."
         )
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Pictures by joint."""
-        return {"figures": [_distance(subject, j) for j in range(subject.estimate.model.robot.n)]}
+        return {"figures": [_distance(data, j) for j in range(data.estimate.model.robot.n)]}
 
 
-def _distance(subject: Subject, j: int) -> Figure:
-    series, told = [], []
+def _distance(data: ReportData, j: int) -> Figure:
+    series, answers = [], []
     for other, label in _OTHERS.items():
         steps = [
             (k, getattr(step, other))
-            for k, step in enumerate(subject.estimate.history)
+            for k, step in enumerate(data.estimate.history)
             if getattr(step, other)
         ]
         for i, (signal, word) in enumerate(_SIGNALS.items()):
-            shares = np.array([getattr(distance, signal)[j] for _, distance in steps])
-            if not shares.size:
+            distances = np.array([getattr(distance, signal)[j] for _, distance in steps])
+            if not distances.size:
                 continue
             style = "marks" if other == "to_measured" else "dashed"
             series.append(
-                Series(f"{word}, {label}", color(i), [k for k, _ in steps], 100 * shares, style)
+                Series(f"{word}, {label}", color(i), [k for k, _ in steps], 100 * distances, style)
             )
             if signal == "q":
-                told.append(f"{share(float(shares[-1]))} {label}")
+                answers.append(f"{share(float(distances[-1]))} {label}")
     return Figure(
-        f"How far is the simulated motion of {joint_label(subject.estimate.model, j)}?",
-        f"At the end the position is {' and '.join(told)} away.",
+        f"How far is the simulated motion of {joint_label(data.estimate.model, j)}?",
+        f"At the end the position is {' and '.join(answers)} away.",
         "iteration",
         "distance, % of the motion",
         tuple(series),

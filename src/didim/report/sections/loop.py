@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.results.formatting import number
 from didim.results.judgement import assumed_loop
@@ -15,9 +15,9 @@ class Loop(Section):
 
     anchor, title = "loop", "In which control loop?"
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Methods that simulate nothing need no loop."""
-        estimate = subject.estimate
+        estimate = data.estimate
         if estimate.controller is not None:
             return ""
         kept = (
@@ -26,9 +26,9 @@ class Loop(Section):
         )
         return kept or f"{estimate.method} simulates no loop here."
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Law and gains."""
-        estimate = subject.estimate
+        estimate = data.estimate
         last = estimate.history[-1].gains if estimate.history else {}
         shown = {
             name: [number(float(value)) for value in gain]
@@ -38,7 +38,7 @@ class Loop(Section):
         return {
             "law": repr(estimate.controller),
             "gains": shown,
-            "joints": subject.joints,
+            "joints": data.joints,
             "assumed": assumed_loop(estimate),
             "estimated": bool(estimate.gains),
         }

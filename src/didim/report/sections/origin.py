@@ -1,5 +1,5 @@
-"""Where the result comes from: command, settings, versions and hashes of the data, to run it
-again.
+"""Where the result comes from: command, settings, versions and hashes of the data, to
+reproduce it.
 """
 
 from __future__ import annotations
@@ -8,32 +8,32 @@ import json
 import re
 from typing import Any
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.sections.section import Section
 
 
 class Origin(Section):
-    """All that is needed to run it again."""
+    """All that is needed to reproduce the result."""
 
-    anchor, title = "origin", "To run it again"
+    anchor, title = "origin", "How to reproduce it"
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Provenance as it was kept with the estimate."""
-        origin, robot = subject.estimate.provenance, subject.estimate.model.robot
+        origin, robot = data.estimate.provenance, data.estimate.model.robot
         study = origin.get("study")
         return {
             "command": origin.get("command", ""),
             "settings": _text(origin.get("settings", "")),
             "study": _text(study) if study else "",
             "versions": origin.get("versions", {}),
-            "data": [
+            "records": [
                 *(("fit", each) for each in origin.get("data", [])),
                 *(("held out", each) for each in origin.get("held_out", [])),
             ],
             "files": origin.get("files", []),
             "robot": robot.name,
             "reference": robot.reference,
-            "effects": subject.estimate.model.full.effects,
+            "effects": data.estimate.model.full.effects,
         }
 
 

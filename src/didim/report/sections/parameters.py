@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.results.estimate import Estimate
 from didim.results.formatting import number, percent
@@ -39,9 +39,9 @@ class Parameters(Section):
 
     anchor, title = "parameters", "Parameters"
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Rows of the tables."""
-        estimate = subject.estimate
+        estimate = data.estimate
         return {
             "rows": parameter_rows(estimate),
             "gains": gain_rows(estimate),
@@ -57,7 +57,7 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
         set(weak_parameters(estimate)),
     )
     rows = []
-    for name, value, (low, high), left in zip(
+    for name, value, (low, high), relative in zip(
         estimate.names, estimate.values, estimate.interval(), estimate.relative_sigma, strict=True
     ):
         formula = formulas.get(name, name)
@@ -68,7 +68,7 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
                 units[name],
                 number(low),
                 number(high),
-                percent(left),
+                percent(relative),
                 "" if formula == name else formula,
                 name in weak,
                 _bar(float(value), float(low), float(high)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 
 COLORS = 8
 """Colours of the style sheet, c0 to c7."""
@@ -15,19 +15,19 @@ class Section(ABC):
     """One part of the report."""
 
     anchor: ClassVar[str]
-    """Its place in the page, and the name of its template."""
+    """Its anchor in the page, and the name of its template."""
     title: ClassVar[str]
 
     @abstractmethod
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """What the template shows."""
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Why it does not apply, in a line; empty where it does."""
-        del subject
+        del data
         return ""
 
 
 def color(k: int) -> str:
-    """The classes of the k-th of several curves: colours come again, broken."""
+    """The classes of the k-th of several curves: colours repeat, dashed."""
     return f"c{k % COLORS} again" if k >= COLORS else f"c{k}"

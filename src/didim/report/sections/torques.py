@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from didim.report.data import Shown, Subject
-from didim.report.figures import Figure, Series, share_of, thinned
+from didim.report.data import ReportData, Shown
+from didim.report.figures import Figure, Series, points_per_curve, thinned
 from didim.report.sections.section import Section
 from didim.results.formatting import joint_label, share, torque_unit, torque_word
 
@@ -18,7 +18,7 @@ UNSAVED = (
     "experiments=[...])."
 )
 
-FAR = 1000.0
+LATE_START = 1000.0
 """s: a record that begins later is shown from its own start."""
 
 
@@ -27,32 +27,31 @@ class Torques(Section):
 
     anchor, title = "torques", "Does the model explain the torque?"
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Without records there is nothing to show."""
-        return "" if subject.experiments else UNSAVED
+        return "" if data.experiments else UNSAVED
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Pictures of each record."""
         return {
             "records": [
-                (each, torque_figures(subject, each, f"fit {k}"))
-                for k, each in enumerate(subject.fitted)
+                (each, torque_figures(data, each, f"fit {k}")) for k, each in enumerate(data.fitted)
             ]
         }
 
 
-def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
+def torque_figures(data: ReportData, shown: Shown, group: str) -> list[Figure]:
     """One picture for each joint; they zoom together."""
     if shown.torques is None:
         return []
-    model, curves = subject.estimate.model, shown.torques
-    many = (len(subject.experiments) + len(subject.held_out)) * model.robot.n * 4
-    begin = float(curves.t[0]) if abs(curves.t[0]) > FAR else 0.0
+    model, curves = data.estimate.model, shown.torques
+    many = (len(data.experiments) + len(data.held_out)) * model.robot.n * 4
+    begin = float(curves.t[0]) if abs(curves.t[0]) > LATE_START else 0.0
     time, figures = curves.t - begin, []
     for j in range(model.robot.n):
         measured, estimated = curves.measured[:, j], curves.estimated[:, j]
         columns = np.column_stack([measured, estimated, measured - estimated])
-        t, few = thinned(time, columns, share_of(many))
+        t, few = thinned(time, columns, points_per_curve(many))
         word, unit = torque_word(model, j), torque_unit(model, j)
         figures.append(
             Figure(
@@ -76,14 +75,14 @@ def torque_figures(subject: Subject, shown: Shown, group: str) -> list[Figure]:
 
 
 def _answer(columns: np.ndarray, t: np.ndarray, unit: str) -> str:
-    """How much is left, and where it is most."""
-    measured, _, left = columns.T
-    size, rms = float(np.sqrt(np.mean(measured**2))), float(np.sqrt(np.mean(left**2)))
+    """Size of the residual, and where it is largest."""
+    measured, _, residual = columns.T
+    size, rms = float(np.sqrt(np.mean(measured**2))), float(np.sqrt(np.mean(residual**2)))
     if not np.isfinite(rms):
         return "The prediction is not finite."
-    k, of = int(np.argmax(np.abs(left))), share(rms / size) if size > 0 else "all"
+    k, of = int(np.argmax(np.abs(residual))), share(rms / size) if size > 0 else "all"
     return (
-        f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise and "
-        "all; "
-        f"at most {abs(left[k]):.3g} {unit}, at {t[k]:.6g} s."
+        f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise "
+        "included; "
+        f"at most {abs(residual[k]):.3g} {unit}, at {t[k]:.6g} s."
     )

@@ -1,23 +1,23 @@
-"""Records that the fit did not see, beside what the model predicts of them."""
+"""Held-out records, beside the prediction of the model."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.report.sections.torques import torque_figures
 from didim.results.formatting import share
 
 
 class HeldOut(Section):
-    """What is left of each held-out record, by joint, and its torques."""
+    """Residuals of each held-out record, by joint, and its torques."""
 
-    anchor, title = "validation", "Does it predict what it has not seen?"
+    anchor, title = "validation", "Does it predict other records?"
 
-    def absent(self, subject: Subject) -> str:
+    def absent(self, data: ReportData) -> str:
         """Nothing was held out."""
-        if subject.estimate.validation:
+        if data.estimate.validation:
             return ""
         return (
             'No record was held out. Give one: use = "validate" in the study, or validation= in '
@@ -25,9 +25,9 @@ class HeldOut(Section):
             "record will do."
         )
 
-    def content(self, subject: Subject) -> dict[str, Any]:
-        """The table, and pictures where the records are at hand."""
-        estimate = subject.estimate
+    def content(self, data: ReportData) -> dict[str, Any]:
+        """The table, and pictures where the records are given."""
+        estimate = data.estimate
         rows = []
         if estimate.output == "torque":
             rows.append(
@@ -43,10 +43,9 @@ class HeldOut(Section):
             rows.append(
                 (tried.experiment or "held-out record", share(tried.residual), cells, tried.message)
             )
-        return {"rows": rows, "joints": subject.joints, "records": self._records(subject)}
+        return {"rows": rows, "joints": data.joints, "records": self._records(data)}
 
-    def _records(self, subject: Subject) -> list[Any]:
+    def _records(self, data: ReportData) -> list[Any]:
         return [
-            (each, torque_figures(subject, each, f"held out {k}"))
-            for k, each in enumerate(subject.tried)
+            (each, torque_figures(data, each, f"held out {k}")) for k, each in enumerate(data.tried)
         ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.report.data import Subject
+from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.results.formatting import joint_label, share
 from didim.results.history import steps_told
@@ -15,42 +15,42 @@ from didim.results.table import all_notes
 
 
 class Verdict(Section):
-    """The answer, what it rests on, and what a reader should know."""
+    """The verdict, its key figures, and the notes."""
 
     anchor, title = "verdict", "May it be used?"
 
-    def content(self, subject: Subject) -> dict[str, Any]:
+    def content(self, data: ReportData) -> dict[str, Any]:
         """Judgement, key figures and notes."""
-        estimate = subject.estimate
+        estimate = data.estimate
         notes = all_notes(estimate)
-        if not subject.are_those_of_the_fit():
+        if not data.are_those_of_the_fit():
             notes.insert(
                 0, "The records of this report are not those that the parameters were fitted to."
             )
-        return {"judged": subject.judgement, "tiles": _tiles(subject), "notes": notes}
+        return {"judged": data.judgement, "tiles": _tiles(data), "notes": notes}
 
 
-def _unfiltered(subject: Subject) -> list[tuple[str, str, str]]:
-    """What is left of the worst joint where nothing is filtered, over all records of the fit."""
-    curves = [each.torques for each in subject.fitted if each.torques is not None]
+def _unfiltered(data: ReportData) -> list[tuple[str, str, str]]:
+    """Residual of the worst joint without any filter, over all records of the fit."""
+    curves = [each.torques for each in data.fitted if each.torques is not None]
     if not curves:
         return []
-    left = sum(np.sum((each.measured - each.estimated) ** 2, axis=0) for each in curves)
+    residual = sum(np.sum((each.measured - each.estimated) ** 2, axis=0) for each in curves)
     size = sum(np.sum(each.measured**2, axis=0) for each in curves)
-    shares = np.sqrt(left / np.where(size > 0, size, 1.0))
-    j = int(np.argmax(shares))
+    fractions = np.sqrt(residual / np.where(size > 0, size, 1.0))
+    j = int(np.argmax(fractions))
     return [
         (
-            share(float(shares[j])),
-            "left before filtering",
-            f"{joint_label(subject.estimate.model, j)}, noise and ripple included",
+            share(float(fractions[j])),
+            "residual before filtering",
+            f"{joint_label(data.estimate.model, j)}, noise and ripple included",
         )
     ]
 
 
-def _tiles(subject: Subject) -> list[tuple[str, str, str]]:
+def _tiles(data: ReportData) -> list[tuple[str, str, str]]:
     """Figure, what it is, and a remark."""
-    estimate = subject.estimate
+    estimate = data.estimate
     tiles = [
         (
             str(estimate.status),
@@ -59,19 +59,19 @@ def _tiles(subject: Subject) -> list[tuple[str, str, str]]:
         )
     ]
     unit = "of the position" if estimate.output == "position" else "of the filtered torque"
-    tiles.append((share(estimate.residual), "left by the fit", unit))
-    tiles += _unfiltered(subject)
+    tiles.append((share(estimate.residual), "residual of the fit", unit))
+    tiles += _unfiltered(data)
     if estimate.validation:
         worst = max(estimate.validation, key=lambda each: each.residual)
-        tiles.append((share(worst.residual), "left of a held-out torque", worst.experiment))
+        tiles.append((share(worst.residual), "residual of a held-out record", worst.experiment))
     else:
-        tiles.append(("none", "held-out record", "hold one out to know more"))
+        tiles.append(("none", "held-out record", "hold one out to validate"))
     weak = len(weak_parameters(estimate))
     known = f"{len(estimate.names) - weak} of {len(estimate.names)}"
     tiles.append((known, "parameters are significant", "sigma below 30 %, zero outside"))
-    data = subject.experiments
-    if data:
-        seconds = sum(float(np.ptp(np.asarray(each.t))) for each in data)
-        many = f"{len(data)} records" if len(data) > 1 else "1 record"
+    records = data.experiments
+    if records:
+        seconds = sum(float(np.ptp(each.t)) for each in records)
+        many = f"{len(records)} records" if len(records) > 1 else "1 record"
         tiles.append((f"{seconds:.4g} s", "of motion", f"{many}, {estimate.rows} equations"))
     return tiles

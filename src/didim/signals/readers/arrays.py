@@ -15,7 +15,7 @@ from didim.errors import InputError
 
 Table = dict[str, NDArray[np.float64]]
 
-_DEPTH = 8
+_MAX_DEPTH = 8
 """Of structures within structures."""
 
 
@@ -25,15 +25,15 @@ def read_npz(file: Path) -> Table:
         with file.open("rb") as opened:
             content = np.load(opened, allow_pickle=False)
             if not isinstance(content, np.lib.npyio.NpzFile):
-                raise InputError(f"{file.name}: is no NPZ file.")
+                raise InputError(f"{file.name}: is not an NPZ file.")
             with content:
                 return _numeric(((name, content[name]) for name in content.files), file)
     except InputError:
         raise
     except ValueError:
         raise InputError(
-            f"{file.name}: holds objects that are no plain arrays, or is no NPZ file; nothing in "
-            "it is executed."
+            f"{file.name}: holds objects other than plain arrays, or is not an NPZ file; "
+            "nothing in it is executed."
         ) from None
 
 
@@ -61,7 +61,7 @@ def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     names = getattr(getattr(value, "dtype", None), "names", None)
     if not names:
         yield name, value
-    elif value.size == 1 and depth < _DEPTH:
+    elif value.size == 1 and depth < _MAX_DEPTH:
         for each in names:
             yield from _fields(f"{name}.{each}", value.reshape(-1)[0][each], depth + 1)
 
@@ -97,7 +97,7 @@ def _datasets(
             continue
         seen.add(place)
         if isinstance(node, h5py.Group):
-            if depth < _DEPTH:
+            if depth < _MAX_DEPTH:
                 yield from _datasets(node, f"{path}{name}.", h5py, seen, depth + 1)
         elif (
             isinstance(node, h5py.Dataset)

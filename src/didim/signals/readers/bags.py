@@ -57,8 +57,8 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
     except InputError:
         raise
     except Exception as problem:  # rosbags raises what its many decoders raise
-        told = (next(iter(str(problem).splitlines()), "") or type(problem).__name__).rstrip(".")
-        raise InputError(f"{path.name}: is not a bag that can be read: {told}.") from None
+        reason = (next(iter(str(problem).splitlines()), "") or type(problem).__name__).rstrip(".")
+        raise InputError(f"{path.name}: is not a readable bag: {reason}.") from None
     table: dict[str, NDArray[np.float64]] = {}
     for k, (topic, joints) in enumerate(series):
         again = sum(other == topic for other, _ in list(series)[:k])

@@ -15,15 +15,15 @@ from scipy.integrate import RK45
 from didim.jit.compiled import entry, kernel
 from didim.jit.struct_pointers import to_struct_pointer
 from didim.jit.types import float64, int64
-from didim.signals.kernels.pieces import TICK
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.fixed import Output, output_type, record
-from didim.simulation.kernels.plant import COMPLETED, FINE, Plant, plant_type, rates, told
+from didim.simulation.kernels.plant import COMPLETED, OK, Plant, plant_type, rates, write_status
 
 _A = np.vstack([np.hstack([RK45.A, np.zeros((6, 1))]), RK45.B])
 _C = np.append(RK45.C, 1.0)
 _E, _P = np.array(RK45.E), np.array(RK45.P)
 _vector = float64[::1]
-_SMALLEST = 1e-10
+_SMALLEST_STEP = 1e-10
 """A step below this, in s, means that the solution cannot be followed."""
 
 
@@ -42,9 +42,9 @@ def stages(
                 change += _A[s, i] * K[i, k]
             trial[k] = y[k] + h * change
         status = rates(plant_address, t + _C[s] * h, trial, h, K[s])
-        if status != FINE:
+        if status != OK:
             return status
-    return FINE
+    return OK
 
 
 @kernel
@@ -61,7 +61,7 @@ def error_of(K: Any, y: Any, size: int, h: float, relative: float, absolute: flo
 
 @kernel
 def interpolate(K: Any, y: Any, size: int, h: float, theta: float) -> None:
-    """The state at share theta of the step, into K[8]."""
+    """The state at fraction theta of the step, into K[8]."""
     for k in range(size):
         change = 0.0
         for i in range(7):
@@ -107,23 +107,23 @@ def run_adaptive(
     """
     K, plant_address = plant.stage, to_struct_pointer(plant)
     t, h, first = start, step[0], 0
-    trouble[0], status = COMPLETED, FINE
-    while t < end - TICK and row < out.t.size and status == FINE:
+    trouble[0], status = COMPLETED, OK
+    while t < end - TIME_TOLERANCE and row < out.t.size and status == OK:
         h = min(h, end - t)
         when[0] = t
         status = stages(plant, plant_address, t, y, size, h, first)
-        error = error_of(K, y, size, h, relative, absolute) if status == FINE else np.inf
+        error = error_of(K, y, size, h, relative, absolute) if status == OK else np.inf
         if not error <= 1.0:
             h *= max(0.2, 0.9 * error**-0.2)
-            if h > _SMALLEST:
-                first, status = (0 if first == 0 and status != FINE else 1), FINE
-            elif status == FINE:
+            if h > _SMALLEST_STEP:
+                first, status = (0 if first == 0 and status != OK else 1), OK
+            elif status == OK:
                 status = -2
             continue
-        while row < out.t.size and out.t[row] <= t + h + TICK and status == FINE:
+        while row < out.t.size and out.t[row] <= t + h + TIME_TOLERANCE and status == OK:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
             status = rates(plant_address, out.t[row], K[8], h, K[9])
-            if status == FINE:
+            if status == OK:
                 record(plant, K[8], row, out)
                 row += 1
         for k in range(size):
@@ -133,5 +133,5 @@ def run_adaptive(
         t += h
         h *= min(5.0, 0.9 * max(error, 1e-10) ** -0.2)
         step[0] = h
-    told(status, trouble)
+    write_status(status, trouble)
     return row

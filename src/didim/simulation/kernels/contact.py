@@ -25,14 +25,14 @@ from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.types import float64, int64
 
 EXACT, SMOOTH = range(2)
-SWEEPS = 200
-ACCURACY = 1e-13
-REST = 1e-9
+MAX_SWEEPS = 200
+FORCE_TOLERANCE = 1e-13
+REST_SPEED = 1e-9
 """A contact slower than this, rad/s or m/s, is at rest."""
 
 
-class Touch(NamedTuple):
-    """Scratch of the contacts."""
+class ContactWorkspace(NamedTuple):
+    """Scratch memory of the contacts."""
 
     speed: Any  # (c,) u
     force: Any  # (c,) f
@@ -44,8 +44,8 @@ class Touch(NamedTuple):
     smooth: Any  # (padded c,) scratch of smooth friction
 
 
-touch_type = record_type(
-    Touch,
+contact_workspace_type = record_type(
+    ContactWorkspace,
     float64[::1],
     float64[::1],
     int64[::1],
@@ -71,58 +71,61 @@ def can_stick(values: Values, i: int) -> bool:
 
 
 @kernel
-def find_slow(values: Values, h: float, known: int, touch: Touch, ddq: Any) -> int:
+def find_slow(values: Values, h: float, known: int, contacts: ContactWorkspace, ddq: Any) -> int:
     """Add to the known slow contacts those that rest, or would reverse within h at the acceleration
     ddq; returns how many.
     """
     found = known
-    for i in range(touch.speed.size):
-        u, new = touch.speed[i], can_stick(values, i)
+    for i in range(contacts.speed.size):
+        u, new = contacts.speed[i], can_stick(values, i)
         for a in range(known):
-            new = new and touch.slow[a] != i
+            new = new and contacts.slow[a] != i
         if new and u * (u + h * contact_speed(values, i, ddq)) <= 0.0:
-            touch.slow[found] = i
+            contacts.slow[found] = i
             found += 1
     return found
 
 
 @shared
-def hold(values: Values, h: float, count: int, work: Work, touch: Touch, ddq: Any) -> None:
+def hold(
+    values: Values, h: float, count: int, work: Work, contacts: ContactWorkspace, ddq: Any
+) -> None:
     """Solve for the forces of the slow contacts, starting from sliding, and correct ddq for
     them.
     """
     n = ddq.size
     for a in range(count):
-        i = touch.slow[a]
+        i = contacts.slow[a]
         for j in range(n):
-            touch.column[i, j] = values.contact[i, j]
-        solve_row(work.M, touch.column, i)
+            contacts.column[i, j] = values.contact[i, j]
+        solve_row(work.M, contacts.column, i)
         for j in range(n):
-            ddq[j] += touch.column[i, j] * touch.force[i]
+            ddq[j] += contacts.column[i, j] * contacts.force[i]
     for a in range(count):
         for b in range(count):
-            i, k = touch.slow[a], touch.slow[b]
-            touch.A[i, k] = row_products(values.contact, i, touch.column, k)
-    for _ in range(SWEEPS):
+            i, k = contacts.slow[a], contacts.slow[b]
+            contacts.A[i, k] = row_products(values.contact, i, contacts.column, k)
+    for _ in range(MAX_SWEEPS):
         change = 0.0
         for a in range(count):
-            i = touch.slow[a]
-            rest = touch.speed[i] / h + contact_speed(values, i, ddq)
+            i = contacts.slow[a]
+            rest = contacts.speed[i] / h + contact_speed(values, i, ddq)
             for b in range(count):
-                rest -= touch.A[i, touch.slow[b]] * touch.force[touch.slow[b]]
-            free = touch.force[i] + rest / touch.A[i, i]
+                rest -= contacts.A[i, contacts.slow[b]] * contacts.force[contacts.slow[b]]
+            free = contacts.force[i] + rest / contacts.A[i, i]
             held = min(max(free, -values.limit_negative[i]), values.limit_positive[i])
             change = max(
                 change,
-                abs(held - touch.force[i]) / (values.limit_positive[i] + values.limit_negative[i]),
+                abs(held - contacts.force[i])
+                / (values.limit_positive[i] + values.limit_negative[i]),
             )
-            touch.force[i] = held
-        if change < ACCURACY or count == 1:
+            contacts.force[i] = held
+        if change < FORCE_TOLERANCE or count == 1:
             break
     for a in range(count):
-        i = touch.slow[a]
+        i = contacts.slow[a]
         for j in range(n):
-            ddq[j] -= touch.column[i, j] * touch.force[i]
+            ddq[j] -= contacts.column[i, j] * contacts.force[i]
 
 
 @kernel
@@ -141,65 +144,65 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 
 
 @kernel
-def settle(values: Values, touch: Touch, ddq: Any) -> None:
-    """Acceleration as it is at this very instant, for the record.
+def settle(values: Values, contacts: ContactWorkspace, ddq: Any) -> None:
+    """Acceleration at this instant, for the output.
 
     A contact that comes to rest, or passes through it, within the step has over the step another
-    force than that of sliding; now it still slides.
+    force than that of sliding; at this instant it still slides.
 
     Implements (43).
     """
-    for a in range(touch.count[0]):
-        i = touch.slow[a]
-        u = touch.speed[i]
-        if abs(u) > REST:
-            more = slide(values, i, u) - touch.force[i]
+    for a in range(contacts.count[0]):
+        i = contacts.slow[a]
+        u = contacts.speed[i]
+        if abs(u) > REST_SPEED:
+            more = slide(values, i, u) - contacts.force[i]
             for j in range(ddq.size):
-                ddq[j] -= touch.column[i, j] * more
+                ddq[j] -= contacts.column[i, j] * more
 
 
 @kernel
-def is_held(values: Values, touch: Touch, i: int) -> bool:
+def is_held(values: Values, contacts: ContactWorkspace, i: int) -> bool:
     """Whether the force of a slow contact lies within its limits, so that it comes to rest."""
-    return -values.limit_negative[i] < touch.force[i] < values.limit_positive[i]
+    return -values.limit_negative[i] < contacts.force[i] < values.limit_positive[i]
 
 
 @kernel
-def reverses(values: Values, touch: Touch) -> bool:
+def reverses(values: Values, contacts: ContactWorkspace) -> bool:
     """Whether a contact that moves comes to rest, or passes through it, within the step: its force
     is not that of sliding.
     """
     found = False
-    for a in range(touch.count[0]):
-        i = touch.slow[a]
-        u = touch.speed[i]
-        found = found or (abs(u) > REST and touch.force[i] != slide(values, i, u))
+    for a in range(contacts.count[0]):
+        i = contacts.slow[a]
+        u = contacts.speed[i]
+        found = found or (abs(u) > REST_SPEED and contacts.force[i] != slide(values, i, u))
     return found
 
 
 @kernel
-def mark_held(values: Values, touch: Touch) -> None:
+def mark_held(values: Values, contacts: ContactWorkspace) -> None:
     """Remember, at the beginning of a step, which contacts are held."""
-    for i in range(touch.held.size):
-        touch.held[i] = 0
-    for a in range(touch.count[0]):
-        touch.held[touch.slow[a]] = is_held(values, touch, touch.slow[a])
+    for i in range(contacts.held.size):
+        contacts.held[i] = 0
+    for a in range(contacts.count[0]):
+        contacts.held[contacts.slow[a]] = is_held(values, contacts, contacts.slow[a])
 
 
 @kernel
-def arrest(values: Values, touch: Touch, dq: Any) -> None:
+def arrest(values: Values, contacts: ContactWorkspace, dq: Any) -> None:
     """Take from dq (n,), at the end of a step, what the contacts that were held all through it
     still move: they rest.
     """
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         fastest = 0.0
-        for a in range(touch.count[0]):
-            i = touch.slow[a]
-            if touch.held[i] and is_held(values, touch, i):
+        for a in range(contacts.count[0]):
+            i = contacts.slow[a]
+            if contacts.held[i] and is_held(values, contacts, i):
                 u = contact_speed(values, i, dq)
                 fastest = max(fastest, abs(u))
                 for j in range(dq.size):
-                    dq[j] -= touch.column[i, j] * u / touch.A[i, i]
+                    dq[j] -= contacts.column[i, j] * u / contacts.A[i, i]
         if fastest < 1e-15:
             break
 
@@ -216,7 +219,7 @@ def accelerate(
     h: float,
     width: float,
     work: Work,
-    touch: Touch,
+    contacts: ContactWorkspace,
     ddq: Any,
     slip: Any,
 ) -> int:
@@ -229,35 +232,35 @@ def accelerate(
     if failed >= 0:
         return failed
     c, n = slip.size, q.size
-    touch.count[0] = 0
+    contacts.count[0] = 0
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     for i in range(c):
-        touch.speed[i] = contact_speed(values, i, dq)
-        touch.smooth[i] = touch.speed[i] / width
+        contacts.speed[i] = contact_speed(values, i, dq)
+        contacts.smooth[i] = contacts.speed[i] / width
     if friction == SMOOTH:
-        tanhs(touch.smooth)
+        tanhs(contacts.smooth)
     for i in range(c):
-        u = touch.speed[i]
+        u = contacts.speed[i]
         if friction == SMOOTH:
-            slip[i] = touch.smooth[i]
-            touch.force[i] = (
+            slip[i] = contacts.smooth[i]
+            contacts.force[i] = (
                 values.limit_positive[i] if u > 0.0 else values.limit_negative[i]
             ) * slip[i]
         else:
-            touch.force[i] = slide(values, i, u)
-        add_contact(values, i, -touch.force[i], ddq)
+            contacts.force[i] = slide(values, i, u)
+        add_contact(values, i, -contacts.force[i], ddq)
     solve(work.M, ddq)
     if friction == EXACT:
-        known, slow = 0, find_slow(values, h, 0, touch, ddq)
+        known, slow = 0, find_slow(values, h, 0, contacts, ddq)
         while slow > known:
-            hold(values, h, slow, work, touch, ddq)
-            known, slow = slow, find_slow(values, h, slow, touch, ddq)
-        touch.count[0] = slow
+            hold(values, h, slow, work, contacts, ddq)
+            known, slow = slow, find_slow(values, h, slow, contacts, ddq)
+        contacts.count[0] = slow
         for i in range(c):
-            u, f = touch.speed[i], touch.force[i]
+            u, f = contacts.speed[i], contacts.force[i]
             limit = values.limit_positive[i] if f > 0.0 else values.limit_negative[i]
-            if abs(u) > REST or not can_stick(values, i):
+            if abs(u) > REST_SPEED or not can_stick(values, i):
                 slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:
                 slip[i] = f / limit if limit > 0.0 else 0.0

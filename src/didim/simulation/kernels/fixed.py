@@ -1,5 +1,5 @@
 """The closed loop with a fixed step: the controller's samples, classical Runge-Kutta steps between
-them, outputs where asked.
+them, outputs at the requested times.
 
 Time is counted in whole steps from the start, so that it does not drift. Outputs that fall between
 two steps are reached by a shorter step on the side, which leaves the run itself as it is.
@@ -13,10 +13,10 @@ from didim.control.kernels.law import sampled_command
 from didim.jit.compiled import entry, kernel, record_type, spliced
 from didim.jit.struct_pointers import to_struct_pointer
 from didim.jit.types import float64, int64, none, uint8
-from didim.signals.kernels.pieces import TICK
+from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.contact import (
     EXACT,
-    REST,
+    REST_SPEED,
     arrest,
     can_stick,
     mark_held,
@@ -29,11 +29,11 @@ from didim.simulation.kernels.plant import (
     HELD,
     Plant,
     apply,
-    ask,
+    divergence,
     plant_type,
     rates,
-    runaway,
-    told,
+    read_reference,
+    write_status,
 )
 from didim.simulation.kernels.tangent import (
     arrest_tangent,
@@ -46,7 +46,7 @@ from didim.simulation.kernels.tangent import (
 
 
 class Output(NamedTuple):
-    """Where a run writes, one row per time asked for."""
+    """Where a run writes, one row per requested time."""
 
     t: Any  # (N,) s, rising
     q: Any  # (N, n); so the next three
@@ -57,8 +57,8 @@ class Output(NamedTuple):
     stuck: Any  # (N, c) uint8
 
 
-PARTS = 4
-"""Into which a step is divided in which a contact reverses or comes to rest."""
+REVERSAL_SUBSTEPS = 4
+"""Substeps of a step in which a contact reverses or comes to rest."""
 
 _vector = float64[::1]
 output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:, ::1])
@@ -66,26 +66,28 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 
 @kernel
 def record(plant: Plant, y: Any, row: int, out: Output) -> None:
-    """Write the state y and what `rates` left for it, as it is at this very instant."""
-    now, touch, values = plant.now, plant.touch, plant.values
-    settle(values, touch, now.ddq)
-    n = now.tau.size
+    """Write the state y and what `rates` left for it, as it is at this instant."""
+    instant, contacts, values = plant.instant, plant.contacts, plant.values
+    settle(values, contacts, instant.ddq)
+    n = instant.tau.size
     for j in range(n):
         out.q[row, j] = y[j]
         out.dq[row, j] = y[n + j]
-        out.ddq[row, j] = now.ddq[j]
-        out.tau[row, j] = now.tau[j]
-    for i in range(now.slip.size):
-        out.slip[row, i] = now.slip[i]
+        out.ddq[row, j] = instant.ddq[j]
+        out.tau[row, j] = instant.tau[j]
+    for i in range(instant.slip.size):
+        out.slip[row, i] = instant.slip[i]
         out.stuck[row, i] = (
-            plant.friction == EXACT and can_stick(values, i) and abs(touch.speed[i]) <= REST
+            plant.friction == EXACT
+            and can_stick(values, i)
+            and abs(contacts.speed[i]) <= REST_SPEED
         )
 
 
 @kernel
 def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> float:
-    """The state x at a stage of the classical fourth-order method, and its share of the step; stage
-    4 is the end.
+    """The state x at a stage of the classical fourth-order method, and its fraction of the step;
+    stage 4 is the end.
     """
     for k in range(size):
         if stage == 0:
@@ -126,18 +128,18 @@ def advance(
 
     Implements (24).
     """
-    K, x, n = plant.stage, plant.stage[4], plant.now.tau.size
+    K, x, n = plant.stage, plant.stage[4], plant.instant.tau.size
     stepping = True
     while stepping and row < out.t.size:
-        aside = t + TICK < out.t[row] < t + h - TICK
+        aside = t + TIME_TOLERANCE < out.t[row] < t + h - TIME_TOLERANCE
         length = out.t[row] - t if aside else h
         stepping = aside
         for stage in range(5 if aside else 4):
-            share = stage_state(K, y, size, stage, length, x)
-            if told(
+            fraction = stage_state(K, y, size, stage, length, x)
+            if write_status(
                 rates(
                     plant_address,
-                    t + share * length,
+                    t + fraction * length,
                     x,
                     h,
                     K[stage] if stage < 4 else plant.stage[5],
@@ -146,22 +148,22 @@ def advance(
             ):
                 return row
             if stage == 0:
-                if whole and plant.friction == EXACT and reverses(plant.values, plant.touch):
+                if whole and plant.friction == EXACT and reverses(plant.values, plant.contacts):
                     trouble[2] = 1
                     return row
-                mark_held(plant.values, plant.touch)
+                mark_held(plant.values, plant.contacts)
             if T is not None:
                 stage_tangent(T, size, stage, length)
                 if plant.drive == CONTINUOUS:
-                    torque_tangent(plant, T, t + share * length, T.K[stage])
+                    torque_tangent(plant, T, t + fraction * length, T.K[stage])
                 if stage < 4:
                     rates_tangent(plant, T, x, h, K[stage], T.K[stage])
-            if stage == 4 or (stage == 0 and out.t[row] <= t + TICK):
+            if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
                 record(plant, x, row, out)
                 if T is not None:
                     record_tangent(T, row)
                 row += 1
-                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TICK):
+                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE):
                     stepping = True
                     break
     if not stepping:
@@ -169,12 +171,12 @@ def advance(
         if T is not None:
             for j in range(n):
                 T.jump[j] = x[n + j]
-        arrest(plant.values, plant.touch, x[n : 2 * n])
+        arrest(plant.values, plant.contacts, x[n : 2 * n])
         if T is not None:
             arrest_tangent(plant, T, size, T.jump, x[n : 2 * n], h)
         for k in range(size):
             y[k] = x[k]
-        told(runaway(y, n), trouble)
+        write_status(divergence(y, n), trouble)
     return row
 
 
@@ -196,28 +198,30 @@ def run(
     output row.
 
     trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time. A step
-    in which a contact reverses is made in parts: the moment of the reversal is known to the length
+    in which a contact reverses is made in parts: the time of the reversal is known to the length
     of the step only.
     """
     trouble[0] = COMPLETED
-    plant_address, n = to_struct_pointer(plant), plant.now.tau.size
+    plant_address, n = to_struct_pointer(plant), plant.instant.tau.size
     for sample in range(first_sample, last_sample):
         if plant.drive == HELD:
             t = sample * period
-            ask(plant.asked, plant.cursor, t, plant.law.reads, plant.desk.reference)
-            law, desk = plant.law, plant.desk
+            read_reference(
+                plant.reference, plant.cursor, t, plant.law.reads, plant.controller_state.reference
+            )
+            law, controller_state = plant.law, plant.controller_state
             sampled_command(
                 law,
                 plant.own_tree,
                 plant.own,
-                desk,
+                controller_state,
                 t,
                 y[:n],
                 y[n : 2 * n],
                 plant.work,
-                plant.now.v,
+                plant.instant.v,
             )
-            apply(plant.law, plant.now.v, plant.now.tau)
+            apply(plant.law, plant.instant.v, plant.instant.tau)
             if T is not None:
                 torque_tangent(plant, T, t, T.K[4])
         sub, parts, part = 0, 1, 0
@@ -230,7 +234,7 @@ def run(
             if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
             if trouble[2] == 1:
-                parts = PARTS
+                parts = REVERSAL_SUBSTEPS
             elif part + 1 < parts:
                 part += 1
             else:

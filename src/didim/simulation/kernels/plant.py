@@ -9,29 +9,29 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.control.kernels.law import Law, continuous_command, desk_type, law_type
+from didim.control.kernels.law import Law, continuous_command, controller_state_type, law_type
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import float64, int64
-from didim.signals.kernels.pieces import Pieces, find, pieces_type, read
-from didim.simulation.kernels.contact import accelerate, touch_type
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, piecewise_cubic_type, read
+from didim.simulation.kernels.contact import accelerate, contact_workspace_type
 
 HELD, CONTINUOUS, OPEN = range(3)
 COMPLETED, INFEASIBLE, DIVERGED = range(3)
-RUNAWAY = 1e5
-"""A velocity above this, in rad/s or m/s, is no motion of a machine."""
-HUGE = 1e50
-"""A torque or acceleration above this is none at all."""
-FINE = -1
-"""Status of an instant: FINE, a joint j (the inertia matrix fails there), or -2 - j (its motion or
-torque runs away).
+RUNAWAY_SPEED = 1e5
+"""rad/s or m/s: a velocity above this counts as divergence."""
+LARGEST_TORQUE = 1e50
+"""N.m or rad/s^2: a torque or acceleration above this counts as infinite."""
+OK = -1
+"""Status of an instant: OK, a joint j (the inertia matrix fails there), or -2 - j (its motion or
+torque diverges).
 """
 
 
-class Now(NamedTuple):
-    """What drives the robot at this instant and what it does."""
+class Instant(NamedTuple):
+    """Control signal, torque, acceleration and slip at one instant."""
 
     v: Any  # (n,) control signal
     tau: Any  # (n,) torque
@@ -40,8 +40,8 @@ class Now(NamedTuple):
 
 
 class Plant(NamedTuple):
-    """Everything that one run needs; the arrays of `desk`, `work`, `touch` and `now` are its
-    own.
+    """Everything that one run needs; the arrays of `controller_state`, `work`, `contacts` and
+    `instant` belong to it alone.
     """
 
     tree: Any
@@ -50,19 +50,19 @@ class Plant(NamedTuple):
     own_tree: Any  # geometry and
     own: Any  # parameters of the controller's own model
     law: Any
-    desk: Any
-    asked: Any  # Pieces of the reference, or of the torque in open loop
-    cursor: Any  # (1,) int64 piece that was read last
+    controller_state: Any
+    reference: Any  # PiecewiseCubic of the reference, or of the torque in open loop
+    cursor: Any  # (1,) int64 interval that was read last
     work: Any
-    touch: Any
+    contacts: Any
     drive: int
     friction: int
     width: float  # of smooth friction, rad/s or m/s
-    now: Any
+    instant: Any
     stage: Any  # (10, 4 n) intermediate states and rates of the integrators
 
 
-now_type = record_type(Now, *[float64[::1]] * 4)
+instant_type = record_type(Instant, *[float64[::1]] * 4)
 plant_type = record_type(
     Plant,
     tree_type,
@@ -71,30 +71,32 @@ plant_type = record_type(
     tree_type,
     values_type,
     law_type,
-    desk_type,
-    pieces_type,
+    controller_state_type,
+    piecewise_cubic_type,
     int64[::1],
     work_type,
-    touch_type,
+    contact_workspace_type,
     int64,
     int64,
     float64,
-    now_type,
+    instant_type,
     float64[:, ::1],
 )
 read_plant = struct_reader(plant_type)
 
 
 @kernel
-def ask(asked: Pieces, cursor: Any, t: float, reads: int, reference: Any) -> None:
+def read_reference(
+    cubic: PiecewiseCubic, cursor: Any, t: float, reads: int, reference: Any
+) -> None:
     """The reference at time t, into reference (3, n): as many of its rows as the law reads."""
-    i = find(asked.time, t, cursor[0])
+    i = find(cubic.time, t, cursor[0])
     cursor[0] = i
-    read(asked.value, asked.time, i, t, reference[0])
+    read(cubic.value, cubic.time, i, t, reference[0])
     if reads > 1:
-        read(asked.rate, asked.time, i, t, reference[1])
+        read(cubic.rate, cubic.time, i, t, reference[1])
     if reads > 2:
-        read(asked.acceleration, asked.time, i, t, reference[2])
+        read(cubic.acceleration, cubic.time, i, t, reference[2])
 
 
 @kernel
@@ -108,35 +110,35 @@ def apply(law: Law, v: Any, tau: Any) -> None:
 
 
 @kernel
-def runaway(y: Any, n: int) -> int:
+def divergence(y: Any, n: int) -> int:
     """Status of the state y: whether a joint is no longer finite or moves absurdly fast."""
     for j in range(n):
-        if not abs(y[n + j]) < RUNAWAY or not abs(y[j]) < RUNAWAY * RUNAWAY:
+        if not abs(y[n + j]) < RUNAWAY_SPEED or not abs(y[j]) < RUNAWAY_SPEED * RUNAWAY_SPEED:
             return -2 - j
-    return FINE
+    return OK
 
 
 @kernel
 def too_large(x: Any) -> int:
     """Status of torques or accelerations x (n,)."""
     for j in range(x.size):
-        if not abs(x[j]) < HUGE:
+        if not abs(x[j]) < LARGEST_TORQUE:
             return -2 - j
-    return FINE
+    return OK
 
 
 @kernel
-def told(status: int, trouble: Any) -> bool:
-    """Write a status that is not FINE as COMPLETED, INFEASIBLE or DIVERGED and its joint; whether
-    there is trouble.
+def write_status(status: int, trouble: Any) -> bool:
+    """Write a status that is not OK as COMPLETED, INFEASIBLE or DIVERGED and its joint; returns
+    whether the run must stop.
     """
-    if status == FINE:
+    if status == OK:
         trouble[0], trouble[1] = COMPLETED, -1
     elif status >= 0:
         trouble[0], trouble[1] = INFEASIBLE, status
     else:
         trouble[0], trouble[1] = DIVERGED, -2 - status
-    return status != FINE
+    return status != OK
 
 
 @shared
@@ -147,29 +149,33 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
     Implements (22).
     """
     plant = read_plant(plant_address)
-    now, desk, work = plant.now, plant.desk, plant.work
-    n = now.tau.size
+    instant, controller_state, work = plant.instant, plant.controller_state, plant.work
+    n = instant.tau.size
     q, dq = y[:n], y[n : 2 * n]
-    status = runaway(y, n)
-    if status != FINE:
+    status = divergence(y, n)
+    if status != OK:
         return status
     if plant.drive == CONTINUOUS:
-        ask(plant.asked, plant.cursor, t, plant.law.reads, desk.reference)
+        read_reference(
+            plant.reference, plant.cursor, t, plant.law.reads, controller_state.reference
+        )
         for j in range(n):
-            desk.integral[0, j] = y[2 * n + j]
-            desk.integral[1, j] = y[3 * n + j]
-        continuous_command(plant.law, plant.own_tree, plant.own, desk, t, q, dq, work, now.v)
-        apply(plant.law, now.v, now.tau)
+            controller_state.integral[0, j] = y[2 * n + j]
+            controller_state.integral[1, j] = y[3 * n + j]
+        continuous_command(
+            plant.law, plant.own_tree, plant.own, controller_state, t, q, dq, work, instant.v
+        )
+        apply(plant.law, instant.v, instant.tau)
         for j in range(n):
-            rate[2 * n + j] = desk.error[0, j]
-            rate[3 * n + j] = desk.error[1, j]
+            rate[2 * n + j] = controller_state.error[0, j]
+            rate[3 * n + j] = controller_state.error[1, j]
     elif plant.drive == OPEN:
-        i = find(plant.asked.time, t, plant.cursor[0])
+        i = find(plant.reference.time, t, plant.cursor[0])
         plant.cursor[0] = i
-        read(plant.asked.value, plant.asked.time, i, t, now.tau)
+        read(plant.reference.value, plant.reference.time, i, t, instant.tau)
     friction, width = plant.friction, plant.width
-    status = too_large(now.tau)
-    if status != FINE:
+    status = too_large(instant.tau)
+    if status != OK:
         return status
     status = accelerate(
         plant.tree,
@@ -177,16 +183,16 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
         plant.code_address,
         q,
         dq,
-        now.tau,
+        instant.tau,
         friction,
         h,
         width,
         work,
-        plant.touch,
-        now.ddq,
-        now.slip,
+        plant.contacts,
+        instant.ddq,
+        instant.slip,
     )
     for j in range(n):
         rate[j] = dq[j]
-        rate[n + j] = now.ddq[j]
-    return status if status != FINE else too_large(now.ddq)
+        rate[n + j] = instant.ddq[j]
+    return status if status != OK else too_large(instant.ddq)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.control.kernels.law import Desk, Law
+from didim.control.kernels.law import ControllerState, Law
 from didim.control.kernels.tangent import (
     LawTangent,
     command_tangent,
@@ -30,8 +30,8 @@ from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.jit.types import float64, int64
-from didim.signals.kernels.pieces import Pieces, slope
-from didim.simulation.kernels.contact import SMOOTH, Touch, is_held
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
+from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
     add_smooth,
@@ -94,11 +94,11 @@ tangent_type = record_type(
 
 
 @kernel
-def drift(asked: Pieces, i: int, t: float, rates: Any) -> None:
-    """Rates of the reference's three signals in piece i, into rates (3, n)."""
-    slope(asked.value, asked.time, i, t, rates[0])
-    slope(asked.rate, asked.time, i, t, rates[1])
-    slope(asked.acceleration, asked.time, i, t, rates[2])
+def drift(cubic: PiecewiseCubic, i: int, t: float, rates: Any) -> None:
+    """Rates of the reference's three signals in interval i, into rates (3, n)."""
+    slope(cubic.value, cubic.time, i, t, rates[0])
+    slope(cubic.rate, cubic.time, i, t, rates[1])
+    slope(cubic.acceleration, cubic.time, i, t, rates[2])
 
 
 @shared
@@ -106,7 +106,7 @@ def instant_tangent(
     law: Law,
     tree: Tree,
     own: Values,
-    desk: Desk,
+    controller_state: ControllerState,
     work: Work,
     v: Any,
     T: LawTangent,
@@ -123,12 +123,12 @@ def instant_tangent(
         for j in range(n):
             for c in range(m):
                 T.integral[k, j, c] = x[(2 + k) * n + j, c]
-    error_tangent(law, desk, q, dq, T)
-    command_tangent(law, tree, own, desk, q, dq, T.integral, work, v, T)
+    error_tangent(law, controller_state, q, dq, T)
+    command_tangent(law, tree, own, controller_state, q, dq, T.integral, work, v, T)
     apply_tangent(law.gain, T.v, tau)
     for k in range(2):
         for j in range(n):
-            enters = counted(law, desk, v, k, j)
+            enters = counted(law, controller_state, v, k, j)
             for c in range(m):
                 rate[(2 + k) * n + j, c] = T.error[k, j, c] if enters else 0.0
 
@@ -138,30 +138,36 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
     """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous
     law (T.x).
     """
-    n = plant.now.tau.size
+    n = plant.instant.tau.size
     if T.law.delay >= 0:
-        drift(plant.asked, plant.cursor[0], t, T.law.drift)
-    law, tree, own, desk, work, v = (
+        drift(plant.reference, plant.cursor[0], t, T.law.drift)
+    law, tree, own, controller_state, work, v = (
         plant.law,
         plant.own_tree,
         plant.own,
-        plant.desk,
+        plant.controller_state,
         plant.work,
-        plant.now.v,
+        plant.instant.v,
     )
     if plant.drive == CONTINUOUS:
-        instant_tangent(law, tree, own, desk, work, v, T.law, T.x, T.tau, rate)
+        instant_tangent(law, tree, own, controller_state, work, v, T.law, T.x, T.tau, rate)
     else:
-        sampled_tangent(law, tree, own, desk, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen)
+        sampled_tangent(
+            law, tree, own, controller_state, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen
+        )
         apply_tangent(law.gain, T.law.v, T.tau)
 
 
 @spliced
-def release(values: Values, touch: Touch, T: Tangent, rows: Any, dq: Any, rate: float) -> None:
+def release(
+    values: Values, contacts: ContactWorkspace, T: Tangent, rows: Any, dq: Any, rate: float
+) -> None:
     """`keep_held`, where any contact is."""
     for i in range(T.held.size):
         if T.held[i]:
-            keep_held(values.contact, touch.column, touch.A, T.held, T.A, T.force, rows, dq, rate)
+            keep_held(
+                values.contact, contacts.column, contacts.A, T.held, T.A, T.force, rows, dq, rate
+            )
             break
 
 
@@ -172,16 +178,16 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
 
     Implements (38).
     """
-    n, values, work, touch = plant.now.tau.size, plant.values, plant.work, plant.touch
+    n, values, work, contacts = plant.instant.tau.size, plant.values, plant.work, plant.contacts
     dq, ddq = state[n : 2 * n], rate[n : 2 * n]
     place(plant.tree, state[:n], work)
     motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
-    sort_contacts(values, touch, T.held, T.slip)
+    sort_contacts(values, contacts, T.held, T.slip)
     if plant.friction == SMOOTH:
-        add_smooth(values, touch, plant.width, T.slip, T.by_dq)
+        add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
     stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
     driven(T.by_q, T.by_dq, T.W, T.tau, work.M, T.x, K)
-    release(values, touch, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
+    release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 
 
 @spliced
@@ -213,13 +219,13 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     What they still moved, and with them the other joints, was taken from the velocity: `before` and
     `after` (n,). The inertia that this used is that of the last stage, at which `work` still is.
     """
-    n, m, touch = plant.now.tau.size, T.y.shape[1], plant.touch
+    n, m, contacts = plant.instant.tau.size, T.y.shape[1], plant.contacts
     stage_tangent(T, size, 4, h)
     for i in range(T.held.size):
         T.held[i] = 0
-    for a in range(touch.count[0]):
-        i = touch.slow[a]
-        T.held[i] = touch.held[i] and is_held(plant.values, touch, i)
+    for a in range(contacts.count[0]):
+        i = contacts.slow[a]
+        T.held[i] = contacts.held[i] and is_held(plant.values, contacts, i)
     moved = 0.0
     for j in range(n):
         T.jump[j] = before[j] - after[j]
@@ -249,7 +255,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
         for j in range(n):
             for c in range(m):
                 T.x[n + j, c] -= T.K[4, n + j, c]
-    release(plant.values, touch, T, T.x[n : 2 * n], T.x[n : 2 * n], 0.0)
+    release(plant.values, contacts, T, T.x[n : 2 * n], T.x[n : 2 * n], 0.0)
     for k in range(size):
         for c in range(m):
             T.y[k, c] = T.x[k, c]
@@ -257,7 +263,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
 
 @spliced
 def record_tangent(T: Tangent, row: int) -> None:
-    """Write torque and position at this very instant."""
+    """Write torque and position at this instant."""
     at = row - T.first[0]
     n, m = T.tau.shape
     for j in range(n):

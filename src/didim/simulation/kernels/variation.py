@@ -13,9 +13,9 @@ from didim.dynamics.kernels.direct import factor
 from didim.dynamics.kernels.regressor import Columns, placed_regressor
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, shared
-from didim.simulation.kernels.contact import Touch, is_held
+from didim.simulation.kernels.contact import ContactWorkspace, is_held
 
-SLACK = 1e-10
+DIAGONAL_REGULARISATION = 1e-10
 """By which the diagonal of D M^-1 D' is raised: the contacts of a coupling and of its joints, when
 all are held, depend on each other.
 """
@@ -53,26 +53,28 @@ def solve_rows(L: Any, X: Any) -> None:
 
 
 @kernel
-def sort_contacts(values: Values, touch: Touch, held: Any, slip: Any) -> None:
+def sort_contacts(values: Values, contacts: ContactWorkspace, held: Any, slip: Any) -> None:
     """Which contacts are held at this stage, and the slip of the others."""
     for i in range(slip.size):
         held[i] = 0
-        slip[i] = 1.0 if touch.speed[i] > 0.0 else (-1.0 if touch.speed[i] < 0.0 else 0.0)
-    for a in range(touch.count[0]):
-        i = touch.slow[a]
-        held[i] = is_held(values, touch, i)
-        slip[i] = 0.0 if held[i] else (1.0 if touch.force[i] > 0.0 else -1.0)
+        slip[i] = 1.0 if contacts.speed[i] > 0.0 else (-1.0 if contacts.speed[i] < 0.0 else 0.0)
+    for a in range(contacts.count[0]):
+        i = contacts.slow[a]
+        held[i] = is_held(values, contacts, i)
+        slip[i] = 0.0 if held[i] else (1.0 if contacts.force[i] > 0.0 else -1.0)
 
 
 @kernel
-def add_smooth(values: Values, touch: Touch, width: float, slip: Any, by_dq: Any) -> None:
+def add_smooth(
+    values: Values, contacts: ContactWorkspace, width: float, slip: Any, by_dq: Any
+) -> None:
     """The slope of smooth friction, limit (1 - tanh^2) / width, added to by_dq (n, n), and its
     slip.
     """
     n = by_dq.shape[0]
     for i in range(slip.size):
-        slip[i] = np.tanh(touch.speed[i] / width)
-        limit = values.limit_positive[i] if touch.speed[i] > 0.0 else values.limit_negative[i]
+        slip[i] = np.tanh(contacts.speed[i] / width)
+        limit = values.limit_positive[i] if contacts.speed[i] > 0.0 else values.limit_negative[i]
         steep = limit * (1.0 - slip[i] * slip[i]) / width
         for j in range(n):
             for k in range(n):
@@ -98,7 +100,7 @@ def keep_held(
     for i in range(c):
         for k in range(c):
             L[i, k] = A[i, k] if held[i] and held[k] else (1.0 if i == k else 0.0)
-        L[i, i] *= 1.0 + SLACK
+        L[i, i] *= 1.0 + DIAGONAL_REGULARISATION
         for s in range(m):
             force[i, s] = 0.0
         if held[i]:
