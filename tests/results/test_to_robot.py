@@ -178,7 +178,7 @@ def test_nothing_is_lost_or_written_over(tmp_path):
     for path, message in (
         ("a.xml", "as .urdf or .toml"),
         ("none/a.urdf", "there is no folder"),
-        (5, "under a path"),
+        (5, "must be a text or a path"),
     ):
         with pytest.raises(didim.InputError, match=message):
             estimate.to_robot(path)
