@@ -176,14 +176,14 @@ def index() -> dict[int, tuple[list[Place], list[Place]]]:
 
 
 def _function(place: Place, up: str) -> str:
-    module = place.file.removeprefix("src/didim/").removesuffix(".py").replace("/", ".")
-    return place.link(f"`{'.'.join(filter(None, (module, place.name)))}`", up)
+    file = place.file.removeprefix("src/didim/")
+    return f"{file} {place.link(f'`{place.name}`', up)}" if place.name else place.link(file, up)
 
 
 def _test(place: Place) -> str:
     file = place.file.removeprefix("tests/").removesuffix(".py")
     words = place.name.rpartition(".")[2].removeprefix("test_").replace("_", " ")
-    return place.link(f"`{file}` {words}".strip(), "../")
+    return f"{file}: {place.link(words, '../')}" if words else place.link(file, "../")
 
 
 def _functions(n: int, places: list[Place], up: str) -> str:
