@@ -85,6 +85,23 @@ def test_the_slowest_mode_is_that_of_the_simulation(loop):
     assert np.log(later / late) == pytest.approx(np.log(decay), rel=0.15)
 
 
+@pytest.mark.parametrize(("J_ratio", "g_ratio"), [(0.8, 1.0), (1.2, 1.0), (1.0, 0.8), (1.0, 1.2)])
+def test_a_wrong_inertia_or_drive_gain_moves_the_poles(J_ratio, g_ratio):
+    """A priori values over true ones: omega_n and zeta change by sqrt(J_ratio / g_ratio).
+
+    Tests (60).
+    """
+    model = didim.DynamicModel(didim.load_robot("emps"), [])
+    omega, zeta, g = 10.0, 0.7, 35.0
+    J = model.nominal[model.parameter_names.index("M1")]
+    kv = 2 * zeta * omega * (J_ratio * J) / (g_ratio * g)
+    loop = didim.PD(kp=omega / (2 * zeta), kv=kv, drive_gain=g)
+    poles = didim.linearise(model, model.nominal, loop, [0.0]).eigenvalues
+    factor = np.sqrt(J_ratio / g_ratio)
+    assert np.sqrt(np.prod(poles).real) == pytest.approx(factor * omega, rel=1e-12)
+    assert -poles.sum().real / 2 == pytest.approx(factor * zeta * factor * omega, rel=1e-12)
+
+
 def test_an_unstable_loop_is_reported_before_it_is_simulated():
     model = didim.DynamicModel(didim.load_robot("scara"))
     still = didim.Reference([0.0, 1.0], np.zeros((2, 2)), interpolation="held")

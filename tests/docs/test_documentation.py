@@ -27,10 +27,17 @@ def _equations():
 
 
 def test_every_equation_has_a_function_and_a_test():
-    index = _equations().index()
+    equations = _equations()
+    index = equations.index()
     assert list(index) == list(range(1, 66))
-    missing = [n for n, (functions, tests) in index.items() if not functions or not tests]
+    computed = {n: places for n, places in index.items() if n not in equations.TEXTS}
+    missing = [n for n, (functions, tests) in computed.items() if not functions or not tests]
     assert missing == []
+
+
+def test_equations_are_implemented_by_the_library_not_by_the_papers_experiments():
+    places = [place for functions, _ in _equations().index().values() for place in functions]
+    assert [place for place in places if place.file.startswith("src/didim/paper/")] == []
 
 
 def test_no_docstring_cites_an_equation_that_is_not_there():
@@ -41,9 +48,25 @@ def test_no_docstring_cites_an_equation_that_is_not_there():
 
 def test_the_index_is_what_the_docstrings_say():
     equations = _equations()
-    assert (ROOT / "docs" / "equations.md").read_text(encoding="utf-8") == equations.page(), (
-        "run make equations"
-    )
+    written = equations.INDEX.read_text(encoding="utf-8")
+    plain = equations.without_lines
+    assert plain(written) == plain(equations.page()), "run make equations"
+    readme = equations.README.read_text(encoding="utf-8")
+    assert plain(readme) == plain(equations.readme(readme)), "run make equations"
+
+
+def test_the_links_of_the_index_lead_into_the_functions():
+    """A line number may be some lines old, but it lies inside the definition that it names."""
+    equations = _equations()
+    places = [place for row in equations.index().values() for found in row for place in found]
+    links = re.findall(r"\]\(\.\./([^)#]+)#L(\d+)\)", equations.INDEX.read_text(encoding="utf-8"))
+    assert [file for file, _ in links] == [place.file for place in places]
+    stale = [
+        (place.name, int(line))
+        for place, (_, line) in zip(places, links, strict=True)
+        if not place.first <= int(line) <= place.last
+    ]
+    assert stale == [], "run make equations"
 
 
 def test_numbers_are_read_from_docstrings():
@@ -55,6 +78,8 @@ def test_numbers_are_read_from_docstrings():
         12,
         14,
     ]
+    assert numbers("Implements (3),\n    (10) and (12).", "Implements") == [3, 10, 12]
+    assert numbers("Implements (3). And more.\n\nImplements (4).", "Implements") == [3, 4]
     assert numbers("Uses (3).", "Implements") == []
     assert numbers(None, "Tests") == []
 

@@ -77,7 +77,9 @@ def linearise(
     """The loop around the configuration q (n,); None for a user's own law, and where the inertia
     matrix is infeasible.
 
-    Implements (52).
+    With gains that were tuned for another J or g, the poles are those of (60).
+
+    Implements (52), (60).
     """
     if not isinstance(loop, Controller):
         raise InputError(

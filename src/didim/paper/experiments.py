@@ -194,8 +194,6 @@ class PaperExperiments:
     def mistuned(self) -> dict[str, Estimate]:
         """(58), (60): the true loop tuned with an a priori J, then a drive gain, 20 % off; the
         simulated one knows neither.
-
-        Implements (60).
         """
         J = largest_inertias(self.model, self.model.nominal)
         tuned = {
