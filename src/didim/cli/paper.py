@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from didim.cli.progress import progress
 from didim.errors import InputError
 from didim.paper.claims import claims
@@ -17,11 +19,12 @@ def run(options: argparse.Namespace) -> int:
     """Print the tables and claims, draw the figures."""
     if options.table is not None and options.table not in TABLES:
         raise InputError(f"The paper has Tables 1 to 9, not {options.table}.")
-    if options.seed < 0:
-        raise InputError(f"--seed must not be negative, found {options.seed}.")
+    for name in ("seed", "trajectory"):
+        if getattr(options, name) < 0:
+            raise InputError(f"--{name} must not be negative, found {getattr(options, name)}.")
     folder = options.figures or (None if options.table else "didim-paper")
     files = {} if folder is None else figure_files(Path(folder), options.force)
-    runs = PaperExperiments(options.seed)
+    runs = PaperExperiments(options.seed, options.trajectory, _loop(options.loop))
     for number in TABLES if options.table is None else (options.table,):
         with progress(f"table {number}"):
             text = table(runs, number)
@@ -36,3 +39,17 @@ def run(options: argparse.Namespace) -> int:
             drawn = draw(runs, number, file)
         print(f"Figure {number}: {drawn}", flush=True)
     return 0
+
+
+def _loop(text: str) -> tuple[float, float]:
+    """The natural frequencies of the two joints, rad/s."""
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--loop takes the natural frequencies of the two joints, rad/s, such as 20,50; found "
+            f"{text!r}."
+        ) from None
+    if not (0 < first < np.inf and 0 < second < np.inf):
+        raise InputError(f"--loop takes positive natural frequencies, found {text!r}.")
+    return first, second

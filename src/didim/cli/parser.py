@@ -310,9 +310,10 @@ def _add_paper(commands: _Commands) -> None:
         "run the paper's experiments on a virtual SCARA",
         """didim paper
         didim paper --table 5
-        didim paper --figures pictures""",
-        "Section VI: Tables 1-9 beside the printed ones, Figures 10-15, and which claims hold "
-        "here.",
+        didim paper --figures pictures
+        didim paper --table 8 --loop 50,60 --trajectory 70""",
+        "Section VI: Tables 1-9 by the method as printed, the guarded one and the paper's figures "
+        "beside it, Figures 10-15, and which claims hold here.",
     )
     paper.add_argument("--table", type=int, metavar="N", help="one table only, 1 to 9")
     paper.add_argument(
@@ -321,6 +322,19 @@ def _add_paper(commands: _Commands) -> None:
         help="draw Figures 10-15 there (default, without --table: didim-paper)",
     )
     paper.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
+    paper.add_argument(
+        "--trajectory",
+        type=int,
+        default=2010,
+        metavar="N",
+        help="seed of the trajectory, a Fourier series (default 2010)",
+    )
+    paper.add_argument(
+        "--loop",
+        default="20,50",
+        metavar="W1,W2",
+        help="natural frequencies of the true loop, rad/s (default 20,50)",
+    )
     _force(paper)
 
 

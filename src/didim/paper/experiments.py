@@ -1,5 +1,5 @@
 """Section VI on a virtual SCARA. The authors' record is not public; this one is made from published
-settings and a seed.
+settings and a seed. DIDIM runs as printed, and guarded beside it.
 
 The printed natural frequencies, 1 and 10 rad/s, cannot give the tracking that Fig. 11 shows; here
 the loop has 20 and 50 rad/s.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from didim.results.estimate import Estimate
 from didim.robot.load import load_robot
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
+from didim.signals.states import measured_positions
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
 
@@ -34,6 +36,7 @@ BANDWIDTH = (20.0, 50.0)
 """Natural frequencies of the two joints, rad/s; damping 1."""
 PERIOD = 10.3
 """Of the trajectory, s: a Fourier series of five harmonics, up to 0.49 Hz."""
+HARMONICS = 5
 TRAJECTORY_SEED = 2010
 NOISE = 0.1
 """Standard deviation of the torque noise over each joint's rms torque."""
@@ -48,13 +51,36 @@ START_OFFSET = (0.3, -0.3)
 MISTUNING = 0.2
 """Error of the a priori J and drive gain, (58), (60)."""
 
+AS_PRINTED: dict[str, Any] = {
+    "guards": False,
+    "stopping": "printed",
+    "accelerate": False,
+    "decimate": "matlab",
+}
+"""Figure 5 and (34) to the letter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """DIDIM on one record, as printed and guarded."""
+
+    printed: Estimate
+    guarded: Estimate
+
 
 @dataclass(frozen=True)
 class PaperExperiments:
-    """All runs of section VI, each made when it is first asked for."""
+    """All runs of section VI, each made when it is first used."""
 
     seed: int = 0
     """Of the noise."""
+    trajectory: int = TRAJECTORY_SEED
+    """Seed of the Fourier series."""
+    bandwidth: tuple[float, float] = BANDWIDTH
+    """Natural frequencies of the true loop, rad/s."""
+    period: float = PERIOD
+    harmonics: int = HARMONICS
+    periods: int = SHORT
 
     @cached_property
     def model(self) -> DynamicModel:
@@ -66,29 +92,39 @@ class PaperExperiments:
         """(8,) true base parameters."""
         return self.model.base.nominal
 
-    def loop(self, share: float = 1.0, **settings: object) -> PD:
-        """The PD law (53), at a share of its bandwidth."""
-        poles = share * np.array(BANDWIDTH)
-        return PD(natural_frequency=poles, damping=1.0, rate=RATE, **settings)  # type: ignore[arg-type]
+    def loop(
+        self, fraction: float = 1.0, keep_kp: bool = False, inertia: Array | None = None
+    ) -> PD:
+        """The PD law (53), at a fraction of its bandwidth: kp and kv from it (56), or, with kp kept
+        as (59) prints, damping and bandwidth reduced together, which leaves kv alone to change.
+        """
+        poles = fraction * np.array(self.bandwidth)
+        damping = fraction if keep_kp else 1.0
+        return PD(natural_frequency=poles, damping=damping, rate=RATE, inertia=inertia)
 
     def record(
         self,
-        periods: int = SHORT,
+        periods: int | None = None,
         true_loop: PD | None = None,
         start_offset: tuple[float, float] = (0.0, 0.0),
-        trajectory: int = TRAJECTORY_SEED,
+        trajectory: int | None = None,
         seed: int | None = None,
         name: str = "virtual SCARA",
     ) -> Experiment:
         """A record of the virtual robot."""
-        course = Fourier.random(
-            self.model.robot, trajectory, period=PERIOD, share=1.0, periods=periods
+        motion = Fourier.random(
+            self.model.robot,
+            self.trajectory if trajectory is None else trajectory,
+            period=self.period,
+            harmonics=self.harmonics,
+            share=1.0,
+            periods=periods or self.periods,
         )
         experiment, _ = virtual_experiment(
             self.model,
             self.model.nominal,
             true_loop or self.loop(),
-            course,
+            motion,
             rate=RATE,
             noise=NOISE,
             encoder=ENCODER,
@@ -106,28 +142,48 @@ class PaperExperiments:
     @cached_property
     def other(self) -> Experiment:
         """Another motion of the same robot, with other noise: no fit sees it."""
-        return self.record(
-            periods=2, trajectory=TRAJECTORY_SEED + 1, seed=self.seed + 1, name="another motion"
-        )
+        trajectory, seed = self.trajectory + 1, self.seed + 1
+        return self.record(2, trajectory=trajectory, seed=seed, name="another motion")
 
     @cached_property
     def slow(self) -> Experiment:
         """The record of VI.C: a long one of which every 400th sample is kept, without filtering."""
-        long, every = self.record(LONG), slice(None, None, round(RATE / LOW_RATE))
-        t, tau, q = (np.asarray(signal)[every] for signal in (long.t, long.tau, long.q))
-        return Experiment(t, tau, long.q_ref, q, name="virtual SCARA, 0.5 Hz")
+        return self.sampled(LOW_RATE)
+
+    @cached_property
+    def long(self) -> Experiment:
+        """A long record at the full rate."""
+        return self.record(LONG)
+
+    def sampled(self, rate: float) -> Experiment:
+        """The long record at a lower rate, Hz, without filtering."""
+        long, every = self.long, slice(None, None, round(RATE / rate))
+        name = f"virtual SCARA, {rate:g} Hz"
+        q = measured_positions(long)[every]
+        return Experiment(long.t[every], long.tau[every], long.q_ref, q, name=name)
 
     def didim(
         self,
         experiment: Experiment,
-        share: float = 1.0,
+        loop: PD | None = None,
         validation: Experiment | None = None,
-        **settings: object,
+        **settings: Any,
     ) -> Estimate:
-        """DIDIM on a record, the loop simulated at a share of the true bandwidth."""
-        loop = self.loop(share)
-        method = DIDIM(controller=loop, exact_interval=False, **settings)  # type: ignore[arg-type]
+        """DIDIM with the guards on, in a loop (default: the true one)."""
+        method = DIDIM(controller=loop or self.loop(), exact_interval=False, **settings)
         return identify(self.model, experiment, method, validation)
+
+    def printed(self, experiment: Experiment, loop: PD | None = None, **settings: Any) -> Estimate:
+        """DIDIM as printed: Fig. 5, (34), MATLAB's decimation, 5 / omega_n cut at the start."""
+        loop = loop or self.loop()
+        transient = 5.0 / float(np.min(np.asarray(loop.natural_frequency)))
+        return self.didim(experiment, loop, **{"transient": transient, **AS_PRINTED, **settings})
+
+    def both(self, experiment: Experiment, loop: PD | None = None, **settings: Any) -> Runs:
+        """DIDIM as printed and guarded."""
+        return Runs(
+            self.printed(experiment, loop, **settings), self.didim(experiment, loop, **settings)
+        )
 
     @cached_property
     def idim(self) -> Estimate:
@@ -135,19 +191,19 @@ class PaperExperiments:
         return identify(self.model, self.usual, IDIM())
 
     @cached_property
-    def didim_from_idim(self) -> Estimate:
+    def from_idim(self) -> Runs:
         """VI.A: DIDIM started at IDIM's values."""
-        return self.didim(self.usual, initial=self.idim)
+        return self.both(self.usual, initial=self.idim)
 
     @cached_property
-    def regular(self) -> Estimate:
+    def regular(self) -> Runs:
         """VI.B: DIDIM from the regular initialisation chi^0 = [1 0 0 1 0 0 0 0], which is (63)."""
-        return self.didim(self.usual, initial="unit")
+        return self.both(self.usual, initial="unit")
 
     @cached_property
-    def identity(self) -> Estimate:
+    def identity(self) -> Runs:
         """VI.B: DIDIM from M = I (61), (62)."""
-        return self.didim(self.usual, initial="identity")
+        return self.both(self.usual, initial="identity")
 
     @cached_property
     def by_reference(self) -> Estimate:
@@ -160,9 +216,9 @@ class PaperExperiments:
         return identify(self.model, self.slow, IDIM(cutoff=None, decimation=1))
 
     @cached_property
-    def slow_didim(self) -> Estimate:
+    def slow_didim(self) -> Runs:
         """VI.C: DIDIM at 0.5 Hz."""
-        return self.didim(self.slow, decimation=1)
+        return self.both(self.slow, decimation=1)
 
     @cached_property
     def raw_idim(self) -> Estimate:
@@ -170,19 +226,34 @@ class PaperExperiments:
         return identify(self.model, self.usual, IDIM(cutoff=None, decimation=1))
 
     @cached_property
-    def raw_didim(self) -> Estimate:
+    def raw_didim(self) -> Runs:
         """VI.D: DIDIM without decimation."""
-        return self.didim(self.usual, decimation=1)
+        return self.both(self.usual, decimation=1)
 
     @cached_property
-    def half(self) -> Estimate:
-        """VI.E: DIDIM with half the bandwidth."""
-        return self.didim(self.usual, 1 / 2)
+    def half(self) -> Runs:
+        """VI.E: DIDIM with half the bandwidth, kp and kv both from it."""
+        return self.both(self.usual, self.loop(1 / 2))
 
     @cached_property
-    def third(self) -> Estimate:
-        """VI.E: DIDIM with a third of the bandwidth."""
-        return self.didim(self.usual, 1 / 3)
+    def third(self) -> Runs:
+        """VI.E: DIDIM with a third of the bandwidth, kp and kv both from it."""
+        return self.both(self.usual, self.loop(1 / 3))
+
+    @cached_property
+    def half_kp_kept(self) -> Runs:
+        """VI.E: DIDIM with half the bandwidth and kp kept, as (59) prints."""
+        return self.both(self.usual, self.loop(1 / 2, keep_kp=True))
+
+    @cached_property
+    def third_kp_kept(self) -> Runs:
+        """VI.E: DIDIM with a third of the bandwidth and kp kept, as (59) prints."""
+        return self.both(self.usual, self.loop(1 / 3, keep_kp=True))
+
+    @cached_property
+    def stiffer(self) -> PaperExperiments:
+        """A stiffer loop on a trajectory chosen for VI.E with kp kept, the best of 527 tried."""
+        return PaperExperiments(self.seed, 70, (50.0, 60.0), 5.3, 3, 12)
 
     @cached_property
     def off_start(self) -> tuple[Estimate, Estimate]:
@@ -192,7 +263,7 @@ class PaperExperiments:
 
     @cached_property
     def mistuned(self) -> dict[str, Estimate]:
-        """(58), (60): the true loop tuned with an a priori J, then a drive gain, 20 % off; the
+        """The true loop tuned with an a priori J, then a drive gain, 20 % off, (58) and (60); the
         simulated one knows neither.
         """
         J = largest_inertias(self.model, self.model.nominal)
@@ -202,23 +273,20 @@ class PaperExperiments:
             "g 20 % low": 1 / (1 - MISTUNING),
             "g 20 % high": 1 / (1 + MISTUNING),
         }
-        return {
-            name: self.didim(self.record(true_loop=self.loop(inertia=share * J)))
-            for name, share in tuned.items()
-        }
+        loops = {name: self.loop(inertia=factor * J) for name, factor in tuned.items()}
+        return {name: self.printed(self.record(true_loop=loop)) for name, loop in loops.items()}
 
     @cached_property
     def low_rate_errors(self) -> Array:
-        """(4,) Table 6: dq1, ddq1, dq2, ddq2 from 0.5 Hz samples against those from 200 Hz,
-        relative.
+        """(4,) Table 6: dq1, ddq1, dq2, ddq2 from 0.5 Hz samples against those from 200 Hz that are
+        low-passed at 0.5 Hz, relative.
         """
-        long = self.record(LONG)
-        _, dq, ddq = estimated_motion(np.asarray(long.q), RATE, 20.0)
+        _, dq, ddq = estimated_motion(measured_positions(self.long), RATE, LOW_RATE)
         every = slice(None, None, round(RATE / LOW_RATE))
-        _, slow_dq, slow_ddq = estimated_motion(np.asarray(self.slow.q), LOW_RATE, None)
-        shares = [
+        _, slow_dq, slow_ddq = estimated_motion(measured_positions(self.slow), LOW_RATE, None)
+        ratios = [
             np.linalg.norm(fast[every, j] - slow[:, j]) / np.linalg.norm(fast[every, j])
             for j in range(2)
             for fast, slow in ((dq, slow_dq), (ddq, slow_ddq))
         ]
-        return np.array(shares)
+        return np.array(ratios)

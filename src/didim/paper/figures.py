@@ -31,13 +31,13 @@ def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
     """Draw one figure of the paper."""
     makers: dict[int, Callable[[PaperExperiments], Any]] = {
         10: _validation,
-        11: lambda runs: _distances(runs.regular),
-        12: lambda runs: residual_convergence(runs.regular.history),
+        11: lambda runs: _distances(runs.regular.printed),
+        12: lambda runs: residual_convergence(runs.regular.printed.history),
         13: lambda runs: parameter_convergence(
-            runs.regular.history, runs.regular.names, runs.truth
+            runs.regular.printed.history, runs.regular.printed.names, runs.truth
         ),
-        14: lambda runs: _distances(runs.half),
-        15: lambda runs: residual_convergence(runs.half.history),
+        14: lambda runs: _distances(runs.half.printed),
+        15: lambda runs: residual_convergence(runs.half.printed.history),
     }
     return write_picture(makers[number](runs), file)
 
@@ -45,7 +45,7 @@ def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
 def _validation(runs: PaperExperiments) -> Any:
     axes = new_axes(2, 1)
     for j in range(2):
-        torques(runs.regular, runs.usual, j, axes[j, 0], between=(10.0, 40.0))
+        torques(runs.from_idim.printed, runs.usual, j, axes[j, 0], between=(10.0, 40.0))
     return axes[0, 0]
 
 

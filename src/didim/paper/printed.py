@@ -38,3 +38,10 @@ RESIDUALS = {
     "7 DIDIM": 0.08,
 }
 """||Y - W chi|| / ||Y||, by table and method."""
+
+PAIRS = {
+    1: (TABLE_1_IDIM, TABLE_1_DIDIM),
+    5: (TABLE_5_IDIM, TABLE_5_DIDIM),
+    7: (TABLE_7_IDIM, TABLE_7_DIDIM),
+}
+"""IDIM and DIDIM side by side, by table."""

@@ -45,7 +45,7 @@ not linear there.
 class RegressorRule:
     """chi^(k+1) from (48) on the simulation with chi^k.
 
-    Implements (42), (44).
+    Implements (42), (48).
     """
 
     weights: str = "wls"
