@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
-	@echo "make test-fast the tests that are not marked slow, in less than a minute"
+	@echo "make test-fast the tests that are not marked slow"
 	@echo "make coverage  all tests, and which lines they reach: a summary, and build/coverage"
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make docs      the documentation, as HTML in build/docs"
