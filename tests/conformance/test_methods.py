@@ -75,7 +75,8 @@ def test_the_estimate_is_complete(name):
     assert estimate.residual_by_joint.shape == (2,)
     assert estimate.rows > b
     assert estimate.freedom == estimate.rows - b - len(estimate.gains)
-    assert len(estimate.validation) == len(estimate.predictions) == 1
+    assert len(estimate.validation) == 1
+    assert list(estimate.predictions) == [estimate.validation[0].record]
     assert estimate.validation[0].residual < 0.1
     assert estimate.validation[0].record == data_hash(estimate.held_out[0])
     assert estimate.provenance["data"][0]["sha256"] == data_hash(estimate.experiments[0])

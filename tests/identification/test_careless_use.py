@@ -105,7 +105,7 @@ def test_no_reference_and_no_positions():
 
 def test_every_joint_at_rest():
     experiment, _ = scara_record()
-    with pytest.raises(didim.InputError, match="0 equations are left"):
+    with pytest.raises(didim.InputError, match="0 equations remain"):
         didim.identify(model(), experiment, didim.IDIM(rest_velocity=100.0))
 
 
@@ -165,7 +165,7 @@ def test_a_wrong_sign_of_the_torque_is_noticed_by_idim():
     found = didim.identify(
         model(), replace(experiment, tau=-np.asarray(experiment.tau)), didim.IDIM()
     )
-    assert "no machine has these parameters" in found.summary()
+    assert "no robot has these parameters" in found.summary()
 
 
 def test_little_explained_is_noticed_by_idim():
@@ -173,7 +173,7 @@ def test_little_explained_is_noticed_by_idim():
     found = didim.identify(
         model(), replace(experiment, tau=np.asarray(experiment.tau)[:, ::-1]), didim.IDIM()
     )
-    assert "left unexplained" in found.summary()
+    assert "Much of the torque is unexplained" in found.summary()
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ def test_the_user_sees_stages_gains_and_contraction(tmp_path):
     assert "stages: DIDIM" in text
     assert "exact" in text
     assert "of the loop" in text
-    assert "Contraction of DIDIM" in text
+    assert "Convergence rate of DIDIM" in text
     assert set(found.gains) == {"kp1", "kp2", "kv1", "kv2"}
     np.testing.assert_allclose(
         [found.gains["kp1"][0], found.gains["kp2"][0]], [2.5, 5.0], rtol=0.03
@@ -248,7 +248,7 @@ def test_gains_that_the_record_does_not_tell():
     )
     found = didim.identify(undescribed("scara"), experiment, method)
     assert found.status == "unexcited"
-    assert "does not tell the gains" in found.message
+    assert "does not identify the gains" in found.message
     assert "kv" in found.message
 
 

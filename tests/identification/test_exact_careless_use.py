@@ -85,7 +85,7 @@ def test_both_outputs_with_a_scan_or_a_trial(settings):
 @pytest.mark.parametrize("output", ["torque", "position"])
 def test_no_rows_are_left(output):
     experiment, law = case()
-    with pytest.raises(didim.InputError, match="0 equations are left"):
+    with pytest.raises(didim.InputError, match="0 equations remain"):
         didim.identify(model(), experiment, output_error(law, output=output, rest_velocity=100.0))
 
 

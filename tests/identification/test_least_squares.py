@@ -117,7 +117,7 @@ def test_a_column_of_zeros_is_found():
 
 
 def test_fewer_equations_than_parameters_is_an_error():
-    with pytest.raises(didim.InputError, match="too short: 4 equations are left for 4 parameters"):
+    with pytest.raises(didim.InputError, match="too short: 4 equations remain for 4 parameters"):
         fit(system(rows=2), "ols")
 
 

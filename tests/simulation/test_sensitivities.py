@@ -251,7 +251,7 @@ def test_decimated_as_they_are_produced(decimate):
     problem = ClosedLoopProblem(base, records, SimulatedLoop(law, unknown_gains=gains))
     z = np.zeros(problem.loop.count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("didim.simulation.run.BLOCK", 3000)
+        patch.setattr("didim.simulation.run.BLOCK_NUMBERS", 3000)
         simulated, system = problem.linearise(Unknowns(beta, None, z), records.first_window)
     slopes = problem.loop.column_factors(z, beta.size)  # unknown gains count in logarithms
     whole = didim.sensitivities(base, beta, law, t=t, q_ref=reference, gains=True)

@@ -210,7 +210,7 @@ def assemble(
         notes=(*notes, *verdict.notes, *doubts, *request.notes),
         output=output,
         validation=found,
-        predictions=tuple(rows for _, rows in tried),
+        predictions={each.record: rows for each, rows in tried if rows is not None},
         experiments=request.experiments,
         held_out=held_out,
         provenance={**origin, "held_out": hashed(held_out)} if held_out else origin,

@@ -205,7 +205,7 @@ class ClosedLoopProblem:
             tau, used, rows = np.asarray(record.tau), slice(start, stop), max(stop - start - 2, 0)
             variance += rows * noise_variance(tau, used)
             count += rows
-            unknown |= is_undersampled(tau[used], motion.tau[used])
+            unknown |= is_undersampled(tau[used], motion.tau[used], motion.dq[used])
         decimator = records.selection.decimator
         kept = sum(decimator.kept(stop - start).size for start, stop in window.samples)
         rms = evaluation.sizes[:n] / np.sqrt(max(kept, 1))

@@ -247,9 +247,9 @@ def _other_bandwidth(evidence: Evidence) -> str | None:
     if not errors[best] < CLEARLY_BETTER * now:
         return None
     return (
-        f"The iteration settled, but {evidence.excess}. A loop {best:g} times as fast explains the "
-        f"record better (unexplained {100 * errors[best]:.3g} % instead of {100 * now:.3g} %, rms "
-        "over the joints): the assumed loop is not the robot's."
+        f"The iteration settled, but {evidence.excess}. A loop of {best:g} times the assumed "
+        f"bandwidth explains the record better (unexplained {100 * errors[best]:.3g} % instead of "
+        f"{100 * now:.3g} %, rms over the joints): the assumed loop is not the robot's."
     )
 
 

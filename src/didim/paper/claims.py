@@ -71,12 +71,18 @@ def _initial_values(runs: PaperExperiments) -> list[Claim]:
     return [
         Claim(
             "VI.A",
-            "with good filtering, DIDIM started at IDIM's values stays close to them in 2 steps, "
-            "residuals below 3 %.",
-            change < 0.03 and from_idim.iterations <= 2 and max(residuals) < 0.03,
-            f"Inertias and Coulomb friction differ by at most {_percent(change)} after "
-            f"{from_idim.iterations} steps as printed and {runs.from_idim.guarded.iterations} by "
-            f"the test in sigma; residuals {_percent(residuals[0])} and {_percent(residuals[1])}.",
+            "with good filtering, DIDIM started at IDIM's values stays close to them, residuals "
+            "below 3 %.",
+            change < 0.03 and max(residuals) < 0.03,
+            f"Inertias and Coulomb friction differ by at most {_percent(change)}; residuals "
+            f"{_percent(residuals[0])} and {_percent(residuals[1])}.",
+        ),
+        Claim(
+            "VI.A",
+            "it needs only 2 steps.",
+            from_idim.iterations <= 2,
+            f"{from_idim.iterations} steps as printed, {runs.from_idim.guarded.iterations} by the "
+            "test in units of sigma.",
         ),
         Claim(
             "VI.A",

@@ -41,8 +41,6 @@ class ReportData:
     estimate: Estimate
     experiments: tuple[Experiment, ...]
     held_out: tuple[Experiment, ...]
-    predictions: tuple[ComparedRows | None, ...] = ()
-    """What validation predicted of the held-out records; empty: not yet."""
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -57,9 +55,7 @@ class ReportData:
     @cached_property
     def tried(self) -> tuple[Shown, ...]:
         """The held-out records."""
-        known = self.predictions or (None,) * len(self.held_out)
-        pairs = zip(self.held_out, known, strict=True)
-        return tuple(_shown(self.estimate, each, rows) for each, rows in pairs)
+        return tuple(_shown(self.estimate, each) for each in self.held_out)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -92,9 +88,9 @@ def report_data(
             estimate,
             held_out=others,
             validation=tuple(validation for validation, _ in tried),
-            predictions=tuple(rows for _, rows in tried),
+            predictions={each.record: rows for each, rows in tried if rows is not None},
         )
-    return ReportData(estimate, fitted, estimate.held_out, estimate.predictions)
+    return ReportData(estimate, fitted, estimate.held_out)
 
 
 def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experiment, ...]:
@@ -108,13 +104,14 @@ def _listed(given: Sequence[Experiment] | Experiment, name: str) -> tuple[Experi
     return tuple(found)
 
 
-def _shown(estimate: Estimate, experiment: Experiment, known: ComparedRows | None = None) -> Shown:
-    """The record with its prediction, where it is not `known` already, or the reason why there is
-    none.
+def _shown(estimate: Estimate, experiment: Experiment) -> Shown:
+    """The record with its prediction, which validation may have made already, or the reason why
+    there is none.
     """
     if not np.all(np.isfinite(estimate.parameters)):
         return Shown(experiment, None, None, "the estimate has no finite values")
     try:
+        known = estimate.predictions.get(data_hash(experiment))
         rows = known or estimate.predictor.compare(experiment)
         return Shown(experiment, rows, torque_curves(estimate, experiment, rows.torque))
     except (

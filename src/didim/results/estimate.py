@@ -92,8 +92,8 @@ class Estimate:
     """The records that it was fitted to, for reports and pictures; not saved."""
     held_out: tuple[Experiment, ...] = ()
     """Those that it was tried on; not saved."""
-    predictions: tuple[ComparedRows | None, ...] = ()
-    """What it predicts of these, None where it cannot; not saved."""
+    predictions: Mapping[str, ComparedRows] = field(default_factory=dict)
+    """What it predicts of these, by the hash of the record; not saved."""
 
     def __repr__(self) -> str:
         return (

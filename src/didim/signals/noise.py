@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-MAX_LAG_CORRELATION = 0.9
-"""Correlation of a noise-free torque with itself one sample later, below which a period of the
-motion has too few samples (about fourteen) for its second differences to be small.
+MIN_LAG_CORRELATION = 0.95
+"""Correlation of a velocity with itself one sample later, below which a period of the motion has
+too few samples (about twenty) for second differences of its torque to be small.
 """
 
 MOTION_FRACTION = 0.25
@@ -27,17 +27,16 @@ def noise_variance(tau: Array, samples: slice) -> Array:
     return np.maximum(_second_differences(tau[samples]), coarse)
 
 
-def is_undersampled(tau: Array, simulated: Array) -> NDArray[np.bool_]:
+def is_undersampled(tau: Array, simulated: Array, dq: Array) -> NDArray[np.bool_]:
     """(n,) whether second differences of a record's torque (N, n) show its motion, not its noise.
 
-    A simulated torque has no noise: where it bends as much as the recorded one, with few samples in
-    a period, nothing is known about noise.
+    A simulated torque (N, n) has no noise: where it bends as much as the recorded one, and its
+    velocities dq (N, n) have few samples in a period, nothing is known about noise.
     """
-    centred = simulated - simulated.mean(axis=0)
-    power = np.maximum(np.sum(centred**2, axis=0), 1e-300)
-    correlation = np.sum(centred[1:] * centred[:-1], axis=0) / power
+    power = np.maximum(np.sum(dq**2, axis=0), 1e-300)
+    correlation = np.sum(dq[1:] * dq[:-1], axis=0) / power
     bends = _second_differences(simulated) > MOTION_FRACTION * _second_differences(tau)
-    return np.asarray(bends & (correlation < MAX_LAG_CORRELATION))
+    return np.asarray(bends & (correlation < MIN_LAG_CORRELATION))
 
 
 def _second_differences(tau: Array) -> Array:

@@ -90,6 +90,10 @@ class _LoopTable(Table):
     max_iterations: types.Whole = None
     estimate_gains: types.Switch = None
     estimate_delay: types.Switch = None
+    tol_residual: types.Number = None
+    """tol_1 of eq. 34."""
+    tol_parameters: types.Number = None
+    """tol_2 of eq. 34."""
 
 
 class DidimTable(_LoopTable):
@@ -99,8 +103,10 @@ class DidimTable(_LoopTable):
     gain_update: types.Switch = None
     """Whether gains follow J(chi), eq. 59."""
     weights: Literal["ols", "wls", "irls"] | None = None
-    tol_residual: types.Number = None
-    tol_parameters: types.Number = None
+    guards: types.Switch = None
+    """Whether steps are kept feasible; false: as least squares gives them."""
+    stopping: Literal["sigma", "printed"] | None = None
+    """Eq. 34 in units of sigma, or as printed."""
     accelerate: types.Switch = None
     exact_interval: types.Switch = None
     refine: types.Switch = None
@@ -114,6 +120,8 @@ class OutputErrorTable(_LoopTable):
     initial: types.InitialOrPrior = None
     output: Literal["position", "torque", "both"] | None = None
     scan: types.Scan = None
+    barrier: types.Switch = None
+    """Whether steps stay physically consistent; false: plain Gauss-Newton, eq. 29-34."""
 
 
 class OutputTable(Table):
