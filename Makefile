@@ -6,11 +6,12 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check warm docs bench pictures machines equations clean
+.PHONY: help demo test test-numba check warm docs bench pictures machines equations clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
+	@echo "make test-numba NUMBA=0.59.1  tests of compiled code with another version of Numba"
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make docs      the documentation, as HTML in build/docs"
 	@echo "make bench     the benchmarks, beside peers"
@@ -51,6 +52,20 @@ warm: $(VENV)/.installed-test
 test: check warm
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
+# The tests that depend on Numba most, in a virtual environment for each version, with the newest
+# NumPy and SciPy that fit it. The test against Pinocchio is left out: no Pinocchio with rotor
+# inertias can be installed beside the oldest (docs/decisions/numba-range.md).
+NUMBA_VENV = $(VENV)-numba-$(NUMBA)
+
+test-numba: | $(VENV)/.made
+	@test -n "$(NUMBA)" || { echo "Name a version: make test-numba NUMBA=0.59.1" >&2; exit 1; }
+	$(PYTHON) -m venv $(NUMBA_VENV)
+	$(NUMBA_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		'numba==$(NUMBA)' pytest pytest-xdist hypothesis --editable .
+	$(NUMBA_VENV)/bin/python -m pytest -n $(WORKERS) --dist loadfile \
+		--deselect tests/simulation/test_accuracy.py::test_smooth_friction \
+		tests/jit tests/identities tests/simulation
+
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/index.html"
@@ -74,4 +89,4 @@ equations: $(VENV)/.installed-test
 	$(BIN)/python docs/equations.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-numba-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
