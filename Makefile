@@ -6,13 +6,15 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-fast coverage check warm docs build bench pictures machines equations clean
+.PHONY: help demo test test-fast test-numba coverage check warm docs build bench pictures machines \
+	equations clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
 	@echo "make test      all checks and all tests"
 	@echo "make test-fast the tests that are not marked slow"
 	@echo "make coverage  all tests, and which lines they reach: a summary, and build/coverage"
+	@echo "make test-numba NUMBA=0.59.1  tests of compiled code with another version of Numba"
 	@echo "make check     ruff, mypy and the import contract"
 	@echo "make docs      the documentation, as HTML in build/docs"
 	@echo "make build     the source distribution and the wheel, in dist"
@@ -57,6 +59,20 @@ test: check warm
 test-fast: warm
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
 
+# The tests that depend on Numba most, in a virtual environment for each version, with the newest
+# NumPy and SciPy that fit it. The test against Pinocchio is left out: no Pinocchio with rotor
+# inertias can be installed beside the oldest (docs/decisions/39-numba-range.md).
+NUMBA_VENV = $(VENV)-numba-$(NUMBA)
+
+test-numba: | $(VENV)/.made
+	@test -n "$(NUMBA)" || { echo "Name a version: make test-numba NUMBA=0.59.1" >&2; exit 1; }
+	$(PYTHON) -m venv $(NUMBA_VENV)
+	$(NUMBA_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		'numba==$(NUMBA)' pytest pytest-xdist hypothesis --editable .
+	$(NUMBA_VENV)/bin/python -m pytest -n $(WORKERS) --dist loadfile \
+		--deselect tests/simulation/test_accuracy.py::test_smooth_friction \
+		tests/jit tests/identities tests/simulation
+
 # Compiled kernels run outside the interpreter: pyproject.toml leaves them out of the figure.
 coverage: warm
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term --cov-report=html
@@ -88,4 +104,4 @@ equations: $(VENV)/.installed-test
 	$(BIN)/python docs/equations.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-numba-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

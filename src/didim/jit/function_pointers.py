@@ -4,6 +4,7 @@ loop serves every robot and every control law.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, NumbaPendingDeprecationWarning
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
@@ -69,7 +70,10 @@ class CFunction:
 
     def __init__(self, function: Callable[..., Any], signature: Any) -> None:
         try:
-            self._compiled: Any = numba.cfunc(signature)(function)
+            with warnings.catch_warnings():
+                # Numba 0.59 warns of errors that are not its own before it raises them
+                warnings.simplefilter("ignore", NumbaPendingDeprecationWarning)
+                self._compiled: Any = numba.cfunc(signature)(function)
         except (NumbaError, TypeError, AttributeError) as problem:
             lines = str(problem).strip().splitlines()
             raise CompilationError(lines[-1] if lines else type(problem).__name__) from problem
