@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -90,6 +90,12 @@ class ExactMethod:
     start: Array | None = None
     """(b,) base parameters to start near; None: the prior."""
     output: str = "torque"
+    stopping: ShortStep = field(default_factory=ShortStep)
+    """With the barrier."""
+    settles_window: bool = False
+    """Whether the last steps use the rows of the final loop, so that they do not depend on the
+    start.
+    """
 
     @cached_property
     def prior(self) -> Consistent:
@@ -202,11 +208,27 @@ class ExactMethod:
     def _solve(
         self, problem: ClosedLoopProblem, start: Iterate, progress: Progress | None
     ) -> Outcome:
-        limit, search, stopping = self.settings.max_iterations, Halving(), ShortStep()
-        if self.barrier:
-            return solve(problem, self._rule, search, stopping, start, limit, progress)
-        printed = Printed(self.settings.tol_residual, self.settings.tol_parameters)
-        return solve(problem, self._rule, Halving(0), printed, start, limit, progress)
+        limit = self.settings.max_iterations
+        if not self.barrier:
+            printed = Printed(self.settings.tol_residual, self.settings.tol_parameters)
+            return solve(problem, self._rule, Halving(0), printed, start, limit, progress)
+        outcome = solve(problem, self._rule, Halving(), self.stopping, start, limit, progress)
+        return self._with_own_window(problem, outcome) if self.settles_window else outcome
+
+    def _with_own_window(self, problem: ClosedLoopProblem, outcome: Outcome) -> Outcome:
+        """The outcome on the rows that its own loop needs, whatever loops led to it."""
+        x, limit = outcome.iterate.x, self.settings.max_iterations
+        window = problem.window(x, self.records.first_window)
+        converged = outcome.reason.status is Status.CONVERGED
+        if not converged or window.samples == outcome.iterate.window.samples:
+            return outcome
+        records = replace(self.records, transient=window.transient)
+        fixed = replace(problem, records=records)
+        start = self._rule.iterate(fixed, x, window)
+        if isinstance(start, Failure):
+            return outcome
+        end = solve(fixed, self._rule, Halving(), self.stopping, start, limit)
+        return replace(end, history=(*outcome.history, *end.history[1:]))
 
     @property
     def _rule(self) -> GaussNewtonRule:

@@ -116,14 +116,19 @@ class InSigma:
 
 @dataclass(frozen=True)
 class ShortStep:
-    """For Gauss-Newton with a merit: the full step is short in standard deviations, or two steps in
-    a row hardly lowered the error.
+    """For Gauss-Newton with a merit: the full step is short in standard deviations, or several
+    steps in a row hardly lowered the error.
     """
+
+    length: float = SHORT_STEP
+    """Squared, in standard deviations."""
+    small_falls: int = 2
+    """Steps in a row."""
 
     def is_met(self, previous: Iterate, iterate: Iterate) -> bool:
         """After a step."""
         del previous
-        return iterate.length < SHORT_STEP or iterate.small_falls == 2
+        return iterate.length < self.length or iterate.small_falls == self.small_falls
 
     def is_near(self, problem: ClosedLoopProblem, iterate: Iterate, step: Step | None) -> bool:
         """No part of the step lowers the error, and it is short or the last fall was small."""

@@ -29,6 +29,9 @@ Array = NDArray[np.float64]
 BANDWIDTH_FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
 """That are tried where much of the torque is unexplained."""
 
+FEW_BANDWIDTH_FACTORS = (0.5, 2.0)
+"""Those where that may be noise, which is unknown: such records are long."""
+
 CLEARLY_BETTER = 0.85
 """Another loop is better if it leaves less than this fraction of the residual."""
 
@@ -242,7 +245,9 @@ def _other_bandwidth(evidence: Evidence) -> str | None:
     if evidence.worst_joint is None:
         return None
     now = float(np.sqrt(np.mean(evidence.residual**2)))
-    errors = {factor: evidence.error_at(factor) for factor in BANDWIDTH_FACTORS}
+    known = evidence.noise[evidence.worst_joint] > 0
+    factors = BANDWIDTH_FACTORS if known else FEW_BANDWIDTH_FACTORS
+    errors = {factor: evidence.error_at(factor) for factor in factors}
     best = min(errors, key=lambda factor: errors[factor])
     if not errors[best] < CLEARLY_BETTER * now:
         return None

@@ -81,6 +81,8 @@ class PaperExperiments:
     period: float = PERIOD
     harmonics: int = HARMONICS
     periods: int = SHORT
+    long_periods: int = LONG
+    """Of the record for VI.C."""
 
     @cached_property
     def model(self) -> DynamicModel:
@@ -153,7 +155,7 @@ class PaperExperiments:
     @cached_property
     def long(self) -> Experiment:
         """A long record at the full rate."""
-        return self.record(LONG)
+        return self.record(self.long_periods)
 
     def sampled(self, rate: float) -> Experiment:
         """The long record at a lower rate, Hz, without filtering."""

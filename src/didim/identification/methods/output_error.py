@@ -20,6 +20,7 @@ from didim.errors import InputError, nearest, shortened
 from didim.identification.exact import ExactMethod
 from didim.identification.identify import Request, check_settings
 from didim.identification.initial import check_initial, start_of
+from didim.identification.stopping import ShortStep
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
@@ -34,6 +35,11 @@ Array = NDArray[np.float64]
 PREDICTION_CUTOFF = 20.0
 """Hz, of the filter of measured positions with which a model found in open loop predicts other
 records.
+"""
+
+SHORTEST_STEP = 1e-3
+"""Squared length, in standard deviations, of the last step: wherever the iteration starts, it ends
+within a small fraction of sigma.
 """
 
 OUTPUTS = {"position": ("q",), "torque": ("tau",), "both": ("tau", "q")}
@@ -184,4 +190,6 @@ class OutputError:
             barrier=self.barrier,
             start=self._start(model),
             output="position" if self.output == "position" else "torque",
+            stopping=ShortStep(SHORTEST_STEP, small_falls=4),
+            settles_window=True,
         ).run(request)
