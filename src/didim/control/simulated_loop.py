@@ -93,6 +93,15 @@ class SimulatedLoop:
         """The delay of the reference at z, s."""
         return float(z[-1]) if self.has_delay else 0.0
 
+    def estimated(self, z: Array, covariance: Array) -> dict[str, tuple[float, float]]:
+        """Gains and delay with their sigma, from the covariance of z."""
+        sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        pairs = zip(self.gain_names, self.gain_values(z), sigma, strict=False)
+        found = {name: (float(value), float(value * s)) for name, value, s in pairs}
+        if self.has_delay:
+            found["delay"] = (self.delay(z), float(sigma[-1]))
+        return found
+
     def at(self, z: Array, inertia: Array | None = None) -> Controller | None:
         """The loop with the gains at z, or retuned for the inertia J (n,) that it follows (59)."""
         controller, start = self.controller, self.unknown_gains

@@ -26,7 +26,7 @@ from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.errors import InputError
-from didim.identification.identify import Progress, Request, assemble, record_notes
+from didim.identification.identify import Progress, Request, assemble
 from didim.identification.initial import error_with, scan_bandwidth
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
@@ -46,11 +46,12 @@ from didim.identification.verdict import (
 from didim.regression.least_squares import Solution, least_squares
 from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
-from didim.results.formatting import listed
 from didim.results.history import Iteration
+from didim.results.plausibility import bias_notes
 from didim.results.prediction import Preprocessing
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.simulation.record_set import RecordSet
+from didim.simulation.records import record_notes
 
 Array = NDArray[np.float64]
 
@@ -58,9 +59,6 @@ RESTART_RATIO = 1.3
 """Times the noise that a residual may be before the next best start of the scan is tried."""
 
 MAX_RESTARTS = 2
-
-BIAS_SIGMAS = 2.0
-"""Standard deviations between DIDIM's parameters and the refined ones that are worth a note."""
 
 BANDWIDTH_STEPS = 2
 """Steps in a loop of another bandwidth, for the verdict."""
@@ -199,7 +197,7 @@ class ExactMethod:
                 failure = start
                 continue
             outcome = self._solve(problem, start, progress)
-            if best is None or _error(outcome) < _error(best[1]):
+            if best is None or outcome.residual < best[1].residual:
                 best = problem, outcome
             if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
                 break
@@ -284,9 +282,9 @@ class ExactMethod:
         solution = least_squares(system, at.row_weights)
         verdict = judge(self._evidence(problem, outcome, solution))
         figures = statistics(system, solution, np.zeros(system.W.shape[1]))
-        gains = _estimated(loop, at.x.loop, figures.corrected[b:, b:])
+        gains = loop.estimated(at.x.loop, figures.corrected[b:, b:])
         if first is not None and verdict.status is Status.CONVERGED and not gains:
-            bias = _bias_notes(first, at.x.base, figures.corrected)
+            bias = bias_notes(first, at.x.base, figures.corrected)
             verdict = replace(verdict, notes=(*verdict.notes, *bias))
         transient, delay = at.window.transient, loop.delay(at.x.loop)
         return self._assembled(
@@ -374,39 +372,9 @@ class ExactMethod:
         return self._assembled(request, verdict, base, self.preprocessing, self.controller)
 
 
-def _estimated(loop: SimulatedLoop, z: Array, covariance: Array) -> dict[str, tuple[float, float]]:
-    """Gains and delay with their sigma, from the covariance of z."""
-    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    pairs = zip(loop.gain_names, loop.gain_values(z), sigma, strict=False)
-    found = {name: (float(value), float(value * s)) for name, value, s in pairs}
-    if loop.has_delay:
-        found["delay"] = (loop.delay(z), float(sigma[-1]))
-    return found
-
-
 def _residual(at: Iterate, n: int) -> tuple[float, Array]:
     """||Y - Y_s|| / ||Y|| of the first output, in all and by joint (n,)."""
     rho, joint, sizes = at.equations.y, at.equations.joint, at.evaluation.sizes[:n]
     errors = np.array([np.linalg.norm(rho[joint == j]) for j in range(n)])
     total = float(np.linalg.norm(errors) / np.linalg.norm(sizes))
     return total, errors / np.where(sizes > 0, sizes, 1.0)
-
-
-def _bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, ...]:
-    """A note where DIDIM had settled elsewhere by more than the standard deviations."""
-    b = base.size
-    sigma = np.sqrt(np.diag(covariance[:b, :b]) + np.diag(first.corrected_covariance))
-    far = np.abs(first.parameters - base) / np.where(sigma > 0, sigma, np.inf)
-    order = [k for k in np.argsort(-far) if far[k] > BIAS_SIGMAS]
-    if not order:
-        return ()
-    names = listed([f"{first.names[k]} by {far[k]:.2g}" for k in order], 5)
-    return (
-        f"DIDIM alone settles elsewhere, in standard deviations: {names}. The difference is its "
-        "bias, since it leaves out how the motion changes with the parameters (39), if the loop "
-        "is right.",
-    )
-
-
-def _error(outcome: Outcome) -> float:
-    return outcome.iterate.evaluation.residual

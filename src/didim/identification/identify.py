@@ -20,7 +20,7 @@ from didim.results.judgement import WORSE, worsening
 from didim.results.prediction import Predictor, Preprocessing, Validation
 from didim.results.provenance import hashed, provenance
 from didim.signals.experiment import Experiment
-from didim.simulation.record_set import Start
+from didim.simulation.records import check_start
 from didim.validation import flag, real, whole
 
 Array = NDArray[np.float64]
@@ -137,25 +137,6 @@ def check_settings(settings: Any, where: str) -> None:
     flag(settings.estimate_gains, f"{where}: estimate_gains")
     flag(settings.estimate_delay, f"{where}: estimate_delay", optional=True)
     _ = settings.selection
-
-
-def check_start(start: Start, where: str) -> Start:
-    """An initial state of the simulations: None, "tracking" or (q, dq)."""
-    if start is None or (isinstance(start, str) and start == "tracking"):
-        return start
-    try:
-        q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
-    except (TypeError, ValueError):
-        raise InputError(
-            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
-            f"{shortened(start)}."
-        ) from None
-    return q, dq
-
-
-def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
-    """Notes of the records, each with the name of its record."""
-    return tuple(f"{each.name or 'record'}: {note}" for each in experiments for note in each.notes)
 
 
 def assemble(

@@ -51,6 +51,11 @@ class Outcome:
         return len(self.history) - 1
 
     @property
+    def residual(self) -> float:
+        """||Y - Y_s|| / ||Y|| at the end."""
+        return self.iterate.evaluation.residual
+
+    @property
     def ending(self) -> str:
         """How it ended, as a sentence."""
         return _ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)

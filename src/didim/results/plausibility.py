@@ -1,4 +1,4 @@
-"""Notes on identified values that are not physical, or that explain little of the torque."""
+"""Notes on identified values: not physical, hardly explaining the torque, or biased."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
-from didim.results.formatting import joint_label
+from didim.results.estimate import Estimate
+from didim.results.formatting import joint_label, listed
 from didim.results.judgement import SUSPECT
 
 Array = NDArray[np.float64]
+
+BIAS_SIGMAS = 2.0
+"""Standard deviations between DIDIM's parameters and the refined ones that are worth a note."""
 
 
 def implausible(
@@ -45,3 +49,19 @@ def implausible(
         hint = "check units, signs, columns and filters before using this"
         notes.insert(0, f"Much of the torque is unexplained, {', '.join(joints)}: {hint}.")
     return notes
+
+
+def bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, ...]:
+    """A note where DIDIM had settled elsewhere by more than the standard deviations."""
+    b = base.size
+    sigma = np.sqrt(np.diag(covariance[:b, :b]) + np.diag(first.corrected_covariance))
+    far = np.abs(first.parameters - base) / np.where(sigma > 0, sigma, np.inf)
+    order = [k for k in np.argsort(-far) if far[k] > BIAS_SIGMAS]
+    if not order:
+        return ()
+    names = listed([f"{first.names[k]} by {far[k]:.2g}" for k in order], 5)
+    return (
+        f"DIDIM alone settles elsewhere, in standard deviations: {names}. The difference is its "
+        "bias, since it leaves out how the motion changes with the parameters (39), if the loop "
+        "is right.",
+    )

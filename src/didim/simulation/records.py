@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError
+from didim.errors import InputError, shortened
 from didim.robot.labels import joint_label
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Reference, Trajectory
@@ -97,6 +97,25 @@ def estimates_delay(
         )
     sampled = controller is not None and controller.rate is not None
     return (gains and sampled and not held) if delay is None else delay
+
+
+def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
+    """Notes of the records, each with the name of its record."""
+    return tuple(f"{each.name or 'record'}: {note}" for each in experiments for note in each.notes)
+
+
+def check_start(start: Start, where: str) -> Start:
+    """An initial state of the simulations: None, "tracking" or (q, dq)."""
+    if start is None or (isinstance(start, str) and start == "tracking"):
+        return start
+    try:
+        q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
+    except (TypeError, ValueError):
+        raise InputError(
+            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
+            f"{shortened(start)}."
+        ) from None
+    return q, dq
 
 
 def check_joints(model: TorqueModel, experiment: Experiment) -> None:

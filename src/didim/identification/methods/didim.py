@@ -22,7 +22,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.exact import ExactMethod
-from didim.identification.identify import Request, assemble, check_settings, record_notes
+from didim.identification.identify import Request, assemble, check_settings
 from didim.identification.initial import Start, check_initial, start_of
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
@@ -46,7 +46,7 @@ from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
-from didim.simulation.records import estimates_delay, record_set
+from didim.simulation.records import estimates_delay, record_notes, record_set
 from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
@@ -196,7 +196,7 @@ class DIDIM:
         if verdict := unexcited(stationary_joints(model, records.references)):
             return self._failed(request, records, start, verdict), None
         first = started(problem, rule, start)
-        if isinstance(first, Failure) and _is_word(self.initial, "unit"):
+        if isinstance(first, Failure) and isinstance(self.initial, str) and self.initial == "unit":
             first = started(problem, rule, start_of(model, "identity"))
             notes.append('The simulation from "unit" (63) failed; started from "identity" (61).')
         if isinstance(first, Failure):
@@ -322,7 +322,3 @@ def started(problem: ClosedLoopProblem, rule: RegressorRule, start: Start) -> It
         return found
     iterate = rule.iterate(problem, Unknowns(start.base, inertia=J), found, window)
     return replace(iterate, seconds=time.perf_counter() - began)
-
-
-def _is_word(value: object, word: str) -> bool:
-    return isinstance(value, str) and value == word

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
-from didim.identification.identify import Request, assemble, record_notes
+from didim.identification.identify import Request, assemble
 from didim.identification.verdict import Verdict, unexcited, unidentifiable
 from didim.regression.essential import essential
 from didim.regression.least_squares import check_weights, fit, least_squares
@@ -25,7 +25,7 @@ from didim.results.status import Status
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
-from didim.simulation.records import regular_records
+from didim.simulation.records import record_notes, regular_records
 from didim.validation import flag, real
 
 Array = NDArray[np.float64]
