@@ -36,7 +36,7 @@ class Statistics:
     """Of one estimate."""
 
     covariance: Array
-    """(b, b) as printed, (18); infinite variance where a parameter cannot be told apart."""
+    """(b, b) as printed, (18); infinite variance where a parameter is not identified."""
     corrected: Array
     """(b, b) for the colour of the residuals."""
     condition: float
@@ -174,8 +174,10 @@ def _correlation(
     score = float(np.sum(((found - expected)[tested] / spread[tested]) ** 2))
     if score < stats.chi2.ppf(_CONFIDENCE, len(found[tested])):
         return white, False
-    share = np.arange(lags + 1) / (lags + 1)
-    parzen = np.where(share < 0.5, 1 - 6 * share**2 + 6 * share**3, 2 * (1 - share) ** 3)
+    position = np.arange(lags + 1) / (lags + 1)
+    parzen = np.where(
+        position < 0.5, 1 - 6 * position**2 + 6 * position**3, 2 * (1 - position) ** 3
+    )
     return np.asarray(found * parzen), True
 
 

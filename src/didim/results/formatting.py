@@ -27,7 +27,7 @@ def percent(value: float) -> str:
     return "-" if not np.isfinite(value) else (f"{value:.2g}" if value < 10 else f"{value:.0f}")
 
 
-def share(value: float) -> str:
+def fraction(value: float) -> str:
     """A fraction as a percentage of three digits."""
     return f"{100 * value:.3g} %" if np.isfinite(value) else "not known"
 

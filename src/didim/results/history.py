@@ -54,7 +54,7 @@ def steps_by_stage(history: Sequence[Iteration]) -> dict[str, int]:
     return {name: sum(step.stage == name for step in history) - 1 for name in names}
 
 
-def steps_told(history: Sequence[Iteration]) -> str:
+def described_steps(history: Sequence[Iteration]) -> str:
     """The steps in words: "3 iterations", or "4 DIDIM and 2 exact steps"."""
     steps = steps_by_stage(history)
     if list(steps) == [DIDIM]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from didim.control.tuning import joint_ranges, largest_inertias
-from didim.results.formatting import joint_label, listed, share
+from didim.results.formatting import fraction, joint_label, listed
 from didim.results.status import Status
 
 if TYPE_CHECKING:
@@ -147,13 +147,13 @@ def _recorded(estimate: Estimate) -> tuple[str, str]:
     if estimate.output == "position":
         return (
             "care",
-            f"fitted to positions, of which {share(estimate.residual)} is left; torques were not "
+            f"fitted to positions, {fraction(estimate.residual)} unexplained; torques were not "
             "compared",
         )
     left = "after filtering, the fit leaves {} of the recorded torque"
     level, why = _explained(estimate, estimate.residual, estimate.residual_by_joint, left)
-    if level == "yes" and (told := _strange(estimate, J)):
-        return "care", f"{why}; {told}"
+    if level == "yes" and (doubt := _strange(estimate, J)):
+        return "care", f"{why}; {doubt}"
     return level, why
 
 
@@ -182,11 +182,11 @@ def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str)
         return "no", "what is left of the torque is not known"
     j = int(np.argmax(by_joint))
     worst = (
-        f"; of the worst joint, {joint_label(estimate.model, j)}, {share(by_joint[j])}"
+        f"; of the worst joint, {joint_label(estimate.model, j)}, {fraction(by_joint[j])}"
         if by_joint.size > 1
         else ""
     )
-    why = sentence.format(share(total)) + worst
+    why = sentence.format(fraction(total)) + worst
     if total > SUSPECT:
         return "no", f"{why}: too much"
     if total > GOOD or by_joint[j] > SUSPECT:
@@ -304,7 +304,7 @@ def _values(estimate: Estimate) -> tuple[str, str]:
     doubts = [f"{len(weak)} of {count} not significant: {listed(weak)}"] if weak else []
     if estimate.scaled_condition > ILL_CONDITIONED:
         doubts.append(
-            f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly told apart"
+            f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly identified"
         )
     if (ratio := widening(estimate)) > COLOURED:
         doubts.append(

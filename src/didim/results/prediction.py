@@ -72,7 +72,7 @@ class Validation:
     def __str__(self) -> str:
         if self.message:
             return f"{self.experiment or 'experiment'}: not predicted. {self.message}"
-        joints = ", ".join(f"{100 * share:.3g}" for share in self.residual_by_joint)
+        joints = ", ".join(f"{100 * each:.3g}" for each in self.residual_by_joint)
         return (
             f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint "
             f"{joints} %), {self.rows} rows"
@@ -116,7 +116,7 @@ class Predictor:
 
     def compare(self, experiment: Experiment) -> ComparedRows:
         """The rows of a record beside what the model predicts of them. Edges that differentiating
-        spoils are cut, also where the fit was told to keep its own.
+        spoils are cut, also where the fit kept its own.
         """
         check_joints(self.model, experiment)
         refuse_silent(self.model, experiment)

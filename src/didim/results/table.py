@@ -8,7 +8,7 @@ import numpy as np
 
 from didim.errors import InputError
 from didim.results.formatting import joint_label, listed, number, percent
-from didim.results.history import steps_by_stage, steps_told
+from didim.results.history import described_steps, steps_by_stage
 from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters, widening
 from didim.results.status import Status
 
@@ -26,27 +26,27 @@ def summary(estimate: Estimate) -> str:
     head = f"{'parameter':<{width}} {'value':>11} {'2 sigma':>10} {'% sigma':>8}   95 % interval"
     lines = [
         f"{estimate.method} of {estimate.model.robot.name}: {estimate.status}"
-        + (f" after {steps_told(estimate.history)}" if estimate.history else ""),
+        + (f" after {described_steps(estimate.history)}" if estimate.history else ""),
         estimate.message,
         "",
         head,
         "-" * len(head),
     ]
     for i, name in enumerate(estimate.names):
-        sigma, share = estimate.sigma[i], estimate.relative_sigma[i]
+        sigma, percentage = estimate.sigma[i], estimate.relative_sigma[i]
         lines.append(
             f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} "
-            f"{percent(share):>8}   "
+            f"{percent(percentage):>8}   "
             f"[{number(low[i])}, {number(high[i])}]"
         )
     for name, (value, sigma) in estimate.gains.items():
-        share = 100.0 * sigma / abs(value) if value else np.inf
+        relative = 100.0 * sigma / abs(value) if value else np.inf
         kind = "of the loop, s" if name == "delay" else "of the loop"
         lines.append(
-            f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(share):>8}   "
+            f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(relative):>8}   "
             f"{kind}"
         )
-    joints = ", ".join(f"{100 * share:.3g}" for share in estimate.residual_by_joint)
+    joints = ", ".join(f"{100 * each:.3g}" for each in estimate.residual_by_joint)
     lines += [
         "",
         *_stages(estimate),
@@ -72,11 +72,11 @@ def _stages(estimate: Estimate) -> list[str]:
     names = list(steps_by_stage(estimate.history))
     if names in ([], ["DIDIM"]):
         return []
-    told = []
+    texts = []
     for name in names:
-        left = [100 * step.residual for step in estimate.history if step.stage == name]
-        told.append(f"{name} {left[0]:.3g} -> {left[-1]:.3g} % in {len(left) - 1} steps")
-    return [f"stages: {'; '.join(told)}"]
+        errors = [100 * step.residual for step in estimate.history if step.stage == name]
+        texts.append(f"{name} {errors[0]:.3g} -> {errors[-1]:.3g} % in {len(errors) - 1} steps")
+    return [f"stages: {'; '.join(texts)}"]
 
 
 def _convergence(estimate: Estimate) -> list[str]:
@@ -107,8 +107,8 @@ def all_notes(estimate: Estimate) -> list[str]:
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
     notes += estimate.notes
     if weak := weak_parameters(estimate):
-        told = f"relative sigma above {INSIGNIFICANT:.0f} %, or zero within the 95 % interval"
-        notes.append(f"Not significant ({told}): {', '.join(weak)}.")
+        rule = f"relative sigma above {INSIGNIFICANT:.0f} %, or zero within the 95 % interval"
+        notes.append(f"Not significant ({rule}): {', '.join(weak)}.")
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some "

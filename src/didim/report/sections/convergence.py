@@ -12,8 +12,8 @@ from didim.report.data import ReportData
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.results.estimate import Estimate
-from didim.results.formatting import share
-from didim.results.history import steps_told
+from didim.results.formatting import fraction
+from didim.results.history import described_steps
 
 _GROUPS = {
     "inertial": (ParameterKind.INERTIA, ParameterKind.FIRST_MOMENT, ParameterKind.MASS),
@@ -46,7 +46,7 @@ class Convergence(Section):
         return {
             "figures": [_errors(data), _parameters(data.estimate)],
             "guards": guards,
-            "stages": steps_told(history),
+            "stages": described_steps(history),
         }
 
 
@@ -59,7 +59,7 @@ def _errors(data: ReportData) -> Figure:
     what = "position" if data.estimate.output == "position" else "torque"
     return Figure(
         f"How fast does the {what} error fall?",
-        f"From {share(history[0].residual)} at the start to {share(history[-1].residual)}.",
+        f"From {fraction(history[0].residual)} at the start to {fraction(history[-1].residual)}.",
         "iteration",
         "||Y - W chi|| / ||Y||, %",
         tuple(

@@ -11,7 +11,7 @@ import numpy as np
 from didim.report.data import ReportData
 from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
-from didim.results.formatting import joint_label, share
+from didim.results.formatting import fraction, joint_label
 
 _SIGNALS = {"q": "position", "dq": "velocity", "ddq": "acceleration"}
 _OTHERS = {"to_measured": "to the measured motion", "to_reference": "to the reference"}
@@ -53,7 +53,7 @@ def _distance(data: ReportData, j: int) -> Figure:
                 Series(f"{word}, {label}", color(i), [k for k, _ in steps], 100 * distances, style)
             )
             if signal == "q":
-                answers.append(f"{share(float(distances[-1]))} {label}")
+                answers.append(f"{fraction(float(distances[-1]))} {label}")
     return Figure(
         f"How far is the simulated motion of {joint_label(data.estimate.model, j)}?",
         f"At the end the position is {' and '.join(answers)} away.",

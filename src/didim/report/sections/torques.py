@@ -11,7 +11,7 @@ import numpy as np
 from didim.report.data import ReportData, Shown
 from didim.report.figures import Figure, Series, points_per_curve, thinned
 from didim.report.sections.section import Section
-from didim.results.formatting import joint_label, share, torque_unit, torque_word
+from didim.results.formatting import fraction, joint_label, torque_unit, torque_word
 
 UNSAVED = (
     "The records are not part of a saved estimate; give them: estimate.report(path, "
@@ -80,7 +80,7 @@ def _answer(columns: np.ndarray, t: np.ndarray, unit: str) -> str:
     size, rms = float(np.sqrt(np.mean(measured**2))), float(np.sqrt(np.mean(residual**2)))
     if not np.isfinite(rms):
         return "The prediction is not finite."
-    k, of = int(np.argmax(np.abs(residual))), share(rms / size) if size > 0 else "all"
+    k, of = int(np.argmax(np.abs(residual))), fraction(rms / size) if size > 0 else "all"
     return (
         f"Rms of the residual {rms:.3g} {unit}, {of} of the measured {size:.3g} {unit}, noise "
         "included; "

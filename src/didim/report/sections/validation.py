@@ -7,7 +7,7 @@ from typing import Any
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.report.sections.torques import torque_figures
-from didim.results.formatting import share
+from didim.results.formatting import fraction
 
 
 class HeldOut(Section):
@@ -33,15 +33,20 @@ class HeldOut(Section):
             rows.append(
                 (
                     "fit",
-                    share(estimate.residual),
-                    [share(each) for each in estimate.residual_by_joint],
+                    fraction(estimate.residual),
+                    [fraction(each) for each in estimate.residual_by_joint],
                     "",
                 )
             )
         for tried in estimate.validation:
-            cells = [share(each) for each in tried.residual_by_joint]
+            cells = [fraction(each) for each in tried.residual_by_joint]
             rows.append(
-                (tried.experiment or "held-out record", share(tried.residual), cells, tried.message)
+                (
+                    tried.experiment or "held-out record",
+                    fraction(tried.residual),
+                    cells,
+                    tried.message,
+                )
             )
         return {"rows": rows, "joints": data.joints, "records": self._records(data)}
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
-from didim.results.formatting import joint_label, share
-from didim.results.history import steps_told
+from didim.results.formatting import fraction, joint_label
+from didim.results.history import described_steps
 from didim.results.judgement import weak_parameters
 from didim.results.table import all_notes
 
@@ -41,7 +41,7 @@ def _unfiltered(data: ReportData) -> list[tuple[str, str, str]]:
     j = int(np.argmax(fractions))
     return [
         (
-            share(float(fractions[j])),
+            fraction(float(fractions[j])),
             "residual before filtering",
             f"{joint_label(data.estimate.model, j)}, noise and ripple included",
         )
@@ -55,15 +55,15 @@ def _tiles(data: ReportData) -> list[tuple[str, str, str]]:
         (
             str(estimate.status),
             "status",
-            f"after {steps_told(estimate.history)}" if estimate.history else "",
+            f"after {described_steps(estimate.history)}" if estimate.history else "",
         )
     ]
     unit = "of the position" if estimate.output == "position" else "of the filtered torque"
-    tiles.append((share(estimate.residual), "residual of the fit", unit))
+    tiles.append((fraction(estimate.residual), "residual of the fit", unit))
     tiles += _unfiltered(data)
     if estimate.validation:
         worst = max(estimate.validation, key=lambda each: each.residual)
-        tiles.append((share(worst.residual), "residual of a held-out record", worst.experiment))
+        tiles.append((fraction(worst.residual), "residual of a held-out record", worst.experiment))
     else:
         tiles.append(("none", "held-out record", "hold one out to validate"))
     weak = len(weak_parameters(estimate))
