@@ -170,7 +170,7 @@ def test_a_record_of_which_no_row_counts_says_nothing():
             selection=replace(estimate.preprocessing.selection, rest_velocity=1e3),
         ),
     )
-    tried = slow.validate(estimate.experiments[0])
+    tried = slow.validate(estimate.held_out[0])
     assert tried.rows == 0
     assert "No row remains" in tried.message
     assert judge(replace(estimate, validation=(tried,))).other.level == "no"

@@ -17,10 +17,8 @@ def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.
 
 @cache
 def paper() -> PaperExperiments:
-    """The paper's experiments, the record at a low rate a quarter as long; its runs are made once
-    in each worker.
-    """
-    return PaperExperiments(long_periods=45)
+    """The paper's experiments; its long runs are made once in each worker."""
+    return PaperExperiments()
 
 
 @cache
