@@ -215,7 +215,7 @@ class ExactMethod:
 
     def _with_own_window(self, problem: ClosedLoopProblem, outcome: Outcome) -> Outcome:
         """The outcome on the rows that its own loop needs, whatever loops led to it."""
-        x, limit = outcome.iterate.x, self.settings.max_iterations
+        x, limit = outcome.iterate.x, max(self.settings.max_iterations - outcome.steps, 1)
         window = problem.window(x, self.records.first_window)
         converged = outcome.reason.status is Status.CONVERGED
         if not converged or window.samples == outcome.iterate.window.samples:
@@ -226,7 +226,8 @@ class ExactMethod:
         if isinstance(start, Failure):
             return outcome
         end = solve(fixed, self._rule, Halving(), self.stopping, start, limit)
-        return replace(end, history=(*outcome.history, *end.history[1:]))
+        settled = end.reason.status is Status.CONVERGED
+        return replace(end, history=(*outcome.history, *end.history[1:])) if settled else outcome
 
     @property
     def _rule(self) -> GaussNewtonRule:
