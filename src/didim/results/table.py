@@ -122,15 +122,18 @@ def all_notes(estimate: Estimate) -> list[str]:
 def _colour(estimate: Estimate) -> list[str]:
     """Why the intervals are wider than the printed sigma: model errors, or decimation alone."""
     ratio, model = widening(estimate), estimate.model
-    wide = f"the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18)"
+    wide = (
+        f"the intervals are {ratio:.2f} times as wide (median) as the printed sigma, (16)-(18), "
+        "would make them"
+    )
     if estimate.coloured:
         joints = listed([joint_label(model, j) for j in estimate.coloured])
         return [
             f"The residuals of {joints} last longer than filtered noise: errors of the model, not "
-            f"only noise; {wide}, would make them."
+            f"only noise. With their correlation {wide}."
         ]
     if abs(ratio - 1) > 0.05:
-        return [f"Neighbouring rows share noise after the decimation filter: {wide}, for it."]
+        return [f"The decimation filter correlates neighbouring rows. Allowing for this, {wide}."]
     return []
 
 
