@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -17,12 +18,20 @@ from didim.signals.reference import Trajectory
 
 def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str, Any]:
     """Settings of the method, versions of what computed, and what it computed on."""
-    versions = {name: metadata.version(name) for name in ("didim", "numpy", "scipy", "numba")}
     return {
         "settings": described(settings),
-        "versions": {"python": platform.python_version(), **versions},
+        "versions": dict(_versions()),
         "data": hashed(experiments),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Of Python and of what computed; read once, since looking them up takes as long as a short
+    simulation.
+    """
+    packages = {name: metadata.version(name) for name in ("didim", "numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), **packages}
 
 
 def hashed(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
