@@ -297,6 +297,7 @@ def test_a_validation_that_fails_does_not_undo_the_fit(tmp_path, capsys):
     found = answer(
         capsys_cleared(capsys),
         ["identify", "study.toml", "--set", f"experiment={far}", "--out", "kept.json"],
+        1,
     )
     assert found["status"] == "converged"
     assert found["validation"][0]["residual"] is None
@@ -374,8 +375,11 @@ def test_a_validation_that_is_much_worse_is_pointed_out(tmp_path, capsys):
     write_csv(tmp_path / "heavy.csv", heavier)
     same = {"columns": {"t": "t", "tau": "tau*", "q": "q*"}}
     both = [{"file": "run.csv", **same}, {"file": "heavy.csv", "use": "validate", **same}]
-    found = answer(capsys, ["identify", str(write_study(tmp_path, study(experiment=both)))])
+    file = str(write_study(tmp_path, study(experiment=both)))
+    found = answer(capsys, ["identify", file], 1)
     assert found["status"] == "converged"
+    assert main(["identify", file]) == 1, "a model that should not be used is no success"
+    assert capsys.readouterr().out.startswith("Record 'heavy' is predicted")
     assert any("'heavy' is predicted" in note and "payload" in note for note in found["notes"])
 
 

@@ -17,7 +17,7 @@ from didim.report.curves import (
     torque_curves,
 )
 from didim.report.figures import packed, thinned
-from didim.results.prediction import ComparedRows
+from didim.results.validation import ComparedRows
 from support.reported import found
 
 
@@ -28,6 +28,7 @@ def rows(left: np.ndarray, used: np.ndarray | None = None) -> ComparedRows:
         left,
         np.zeros_like(left),
         np.ones(left.shape, bool) if used is None else used.reshape(-1, 1),
+        np.zeros(left.shape, bool),
         left,
     )
 

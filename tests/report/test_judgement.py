@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import didim
-from didim.results.judgement import judge, weak_parameters
+from didim.results.doubts import weak_parameters
+from didim.results.judgement import judge
 from support.reported import found
 from support.virtual import model, scara_record
 
@@ -55,7 +56,7 @@ def test_what_the_fit_leaves_counts(total, by_joint, level):
 
 
 @pytest.mark.parametrize(
-    ("left", "level"), [(0.09, "care"), (0.04, "yes"), (0.12, "care"), (0.4, "no")]
+    ("left", "level"), [(0.09, "care"), (0.04, "yes"), (0.12, "no"), (0.4, "no")]
 )
 def test_what_is_left_of_a_held_out_record_counts(left, level):
     estimate = replace(found("DIDIM"), residual=0.02)
@@ -160,8 +161,8 @@ def test_what_is_not_a_number_is_never_a_yes():
     assert judge(replace(estimate, validation=(tried,))).other.level == "no"
 
 
-def test_a_record_of_which_no_row_counts_says_nothing():
-    """All joints slower than rest_velocity: 0 % of nothing is no proof."""
+def test_a_record_is_judged_by_all_rows_that_move():
+    """All joints slower than rest_velocity: 0 % of nothing is no proof, the other rows count."""
     estimate = found("IDIM")
     slow = replace(
         estimate,
@@ -171,6 +172,12 @@ def test_a_record_of_which_no_row_counts_says_nothing():
         ),
     )
     tried = slow.validate(estimate.held_out[0])
+    assert 0.9 * estimate.validation[0].rows < tried.rows < estimate.validation[0].rows
+    assert tried.left_out == 1.0
+    assert "100 % of them below rest_velocity" in str(tried)
+    assert tried.residual == pytest.approx(estimate.validation[0].residual, rel=0.1)
+    still = replace(estimate.held_out[0], q=np.zeros_like(estimate.held_out[0].q))
+    tried = slow.validate(still)
     assert tried.rows == 0
     assert "No row remains" in tried.message
     assert judge(replace(estimate, validation=(tried,))).other.level == "no"
@@ -190,7 +197,7 @@ def test_the_record_of_the_fit_is_no_held_out_record():
     experiment, _ = scara_record(noise=0.02)
     judged = judge(didim.identify(model(), experiment, didim.IDIM(), validation=experiment))
     assert judged.other.level == "care"
-    assert "one that was fitted to" in judged.other.why
+    assert "was fitted to" in judged.other.why
 
 
 def test_torques_in_another_unit_are_doubted():
@@ -236,3 +243,47 @@ def test_zero_within_the_interval_is_not_significant():
     wide[0, 0] = estimate.values[0] ** 2
     assert estimate.names[0] in weak_parameters(replace(estimate, corrected_covariance=wide))
     assert estimate.names[0] not in weak_parameters(estimate)
+
+
+def test_unknown_gains_do_not_condemn_the_dynamics():
+    """Unexcited for a gain alone: torque is judged by what it explains, the gains by themselves."""
+    estimate = found("gains")
+    one = next(iter(estimate.gains))
+    unknown = replace(estimate, status=didim.Status.UNEXCITED, unidentified=(one,))
+    judged = judge(unknown)
+    assert [each.level for each in judged.uses[:3]] == [
+        each.level for each in judge(estimate).uses[:3]
+    ]
+    assert judged.gains.level == "no"
+    assert one in judged.gains.why
+    assert "do not use these" in unknown.summary()
+    parameter = replace(unknown, unidentified=(one, estimate.names[0]))
+    assert judge(parameter).level == "no"
+
+
+def test_guessed_gains_are_no_better_than_unknown_ones():
+    assumed = {"study": {"controller": {"assumed": True}}}
+    guessed = judge(replace(found("DIDIM"), provenance=assumed))
+    assert guessed.gains.level == "no"
+    assert guessed.values.level == "care"
+    assert judge(found("DIDIM")).gains.level == "care"
+    assert judge(found("gains")).gains.level == "yes"
+    assert judge(found("IDIM")).gains is None
+
+
+def test_more_than_noise_is_left():
+    """Parameters of a model that leaves more than noise may be biased, whatever their sigma."""
+    estimate = found("DIDIM")
+    assert "times the noise" not in judge(estimate).values.why
+    poorer = replace(estimate, residual_by_joint=2.0 * estimate.residual_by_joint)
+    assert judge(poorer).values.level == "care"
+    assert "times the noise" in judge(poorer).values.why
+
+
+def test_a_missing_rotor_is_named():
+    """A gear of 1:1000 and no rotor in the model: the link seems a thousand times as heavy."""
+    scara = didim.DynamicModel(didim.load_robot("scara"), ("viscous", "coulomb"))
+    experiment, _ = scara_record(noise=0.02)
+    heavy = replace(experiment, tau=1e3 * np.asarray(experiment.tau))
+    why = judge(didim.identify(scara, heavy, didim.IDIM())).recorded.why
+    assert 'is the effect "rotor" missing' in why

@@ -10,11 +10,12 @@ import numpy as np
 
 from didim.checks.data import CheckData
 from didim.checks.finding import Finding
-from didim.identification.verdict import EXCITE, unidentifiable
+from didim.identification.verdict import EXCITE
+from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import fit
 from didim.regression.statistics import conditions
 from didim.regression.system import LinearSystem, observe, stack
-from didim.results.judgement import ILL_CONDITIONED
+from didim.results.doubts import ILL_CONDITIONED
 from didim.signals.rows import RowSelection
 from didim.signals.states import States, reference_states
 

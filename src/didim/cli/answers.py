@@ -26,6 +26,25 @@ class ValidationAnswer(Answer):
     rows: int
     message: str
     """Why it could not be predicted; empty where it could."""
+    left_out: Number
+    """Fraction of the rows that rest_velocity leaves out of a fit."""
+    selected: Number
+    """The residual without these rows."""
+    along_motion: Number
+    """The residual of inverse dynamics along the measured motion, after a method that simulates;
+    null where it is not known.
+    """
+    along_motion_by_joint: list[Number] | None
+    seen: Number
+    """Fraction of the record that was fitted to."""
+
+
+class AlongMotionAnswer(Answer):
+    """What inverse dynamics along the measured motion leaves of a fitted record."""
+
+    experiment: str
+    residual: Number
+    residual_by_joint: list[Number]
 
 
 class UseAnswer(Answer):
@@ -41,6 +60,8 @@ class JudgementAnswer(Answer):
 
     level: str = Field(json_schema_extra={"enum": ["yes", "care", "no"]})
     sentence: str
+    headline: str
+    """A record that is predicted as if it were another robot's; empty where there is none."""
     uses: list[UseAnswer]
 
 
@@ -66,7 +87,15 @@ class IdentifyAnswer(Answer):
     residual: Number
     """||Y - W chi|| / ||Y||, a fraction."""
     residual_by_joint: list[Number]
+    noise_by_joint: list[Number] | None
+    """Fraction of each joint's filtered torque that is noise; 0 or null: not known."""
     validation: list[ValidationAnswer]
+    fitted: list[ValidationAnswer]
+    """The fitted records with the rows that rest_velocity left out."""
+    along_motion: list[AlongMotionAnswer]
+    """The fitted records along their measured motion."""
+    unidentified: list[str]
+    """Parameters and gains that the record does not identify, where that is all that is wrong."""
     iterations: int
     controller: dict[str, Any] | None
     """The final simulated loop; null where none was simulated."""
@@ -120,11 +149,21 @@ class DisagreementAnswer(Answer):
     sigmas: float
 
 
+class SameRowsAnswer(Answer):
+    """What the methods leave of one record, on the same rows for all."""
+
+    use: str = Field(json_schema_extra={"enum": ["fit", "held out"]})
+    experiment: str
+    residual: list[Number]
+    """One for each method that ran."""
+
+
 class CompareAnswer(Answer):
     """The result of `didim compare`."""
 
     robot: str
     methods: list[MethodAnswer]
+    same_rows: list[SameRowsAnswer]
     disagreements: list[DisagreementAnswer]
 
 

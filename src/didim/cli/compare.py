@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from didim.cli.answers import CompareAnswer, DisagreementAnswer, MethodAnswer, printed
+from didim.cli.answers import (
+    CompareAnswer,
+    DisagreementAnswer,
+    MethodAnswer,
+    SameRowsAnswer,
+    printed,
+)
 from didim.cli.identify import validations
 from didim.cli.progress import Report, progress
 from didim.results.estimate_data import estimate_data
@@ -33,9 +39,12 @@ def _answer(robot: str, found: Comparison) -> CompareAnswer:
         DisagreementAnswer(name=each.name, between=list(each.between), sigmas=each.sigmas)
         for each in found.disagreements
     ]
-    return CompareAnswer(
-        robot=robot, methods=[_method(each) for each in found.runs], disagreements=apart
-    )
+    same = [
+        SameRowsAnswer(use=use, experiment=name, residual=finite(errors))
+        for use, name, errors in found.same_rows
+    ]
+    methods = [_method(each) for each in found.runs]
+    return CompareAnswer(robot=robot, methods=methods, same_rows=same, disagreements=apart)
 
 
 def _method(run: Run) -> MethodAnswer:

@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from didim.cli.answers import IdentifyAnswer, JudgementAnswer, UseAnswer, ValidationAnswer, printed
+from didim.cli.answers import (
+    AlongMotionAnswer,
+    IdentifyAnswer,
+    JudgementAnswer,
+    UseAnswer,
+    ValidationAnswer,
+    printed,
+)
 from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
 from didim.errors import InputError
@@ -22,7 +29,9 @@ from didim.study import Study, load_study
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the summary, write the requested files; status 1 if it did not converge."""
+    """Print the summary, write the requested files; status 1 if it did not converge or the model
+    should not be used.
+    """
     study = load_study(options.study, options.set)
     result = _free(options.out, study, "result", (".json",), options.force)
     robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
@@ -44,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
             print(f"\nWritten: {', '.join(files)}")
     if refused:
         print(f"didim: error: {refused}", file=sys.stderr)
-    return 0 if estimate.status is Status.CONVERGED and not refused else 1
+    usable = estimate.status is Status.CONVERGED and judge(estimate).level != "no"
+    return 0 if usable and not refused else 1
 
 
 def _write(
@@ -85,8 +95,17 @@ def _free(
 
 def validations(data: dict[str, Any]) -> list[ValidationAnswer]:
     """How well an estimate, as plain data, predicts other records."""
-    names = ValidationAnswer.model_fields
-    return [ValidationAnswer(**{name: each[name] for name in names}) for each in data["validation"]]
+    return [_validation(each) for each in data["validation"]]
+
+
+def _validation(data: dict[str, Any]) -> ValidationAnswer:
+    names = set(ValidationAnswer.model_fields) - {"along_motion", "along_motion_by_joint"}
+    along = data["along_motion"] or {}
+    return ValidationAnswer(
+        **{name: data[name] for name in names},
+        along_motion=along.get("residual"),
+        along_motion_by_joint=along.get("residual_by_joint"),
+    )
 
 
 def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
@@ -96,8 +115,12 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
     own: dict[str, Any] = {
         "robot": estimate.model.robot.name,
         "validation": validations(data),
+        "fitted": [_validation(each) for each in data["fitted"]],
+        "along_motion": [AlongMotionAnswer(**each) for each in data["along_motion"]],
         "controller": _controller(data["controller"]),
-        "judgement": JudgementAnswer(level=judged.level, sentence=judged.sentence, uses=uses),
+        "judgement": JudgementAnswer(
+            level=judged.level, sentence=judged.sentence, headline=judged.headline, uses=uses
+        ),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

@@ -40,9 +40,9 @@ from didim.identification.verdict import (
     Evidence,
     Verdict,
     judge,
-    stationary_joints,
     unexcited,
 )
+from didim.regression.identifiable import stationary_joints
 from didim.regression.least_squares import Solution, least_squares
 from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
@@ -281,7 +281,8 @@ class ExactMethod:
         at, model, loop = outcome.iterate, self.model, problem.loop
         system, b, n = at.equations, model.matrix.shape[0], model.robot.n
         solution = least_squares(system, at.row_weights)
-        verdict = judge(self._evidence(problem, outcome, solution))
+        evidence = self._evidence(problem, outcome, solution)
+        verdict = judge(evidence)
         figures = statistics(system, solution, np.zeros(system.W.shape[1]))
         gains = loop.estimated(at.x.loop, figures.corrected[b:, b:])
         if first is not None and verdict.status is Status.CONVERGED and not gains:
@@ -297,6 +298,7 @@ class ExactMethod:
             (*self.records.notes, *self.records.window_notes(at.window), *self._scan_notes),
             figures=figures,
             residual=_residual(at, n),
+            noise_by_joint=evidence.noise if self.output == "torque" else None,
             iterations=outcome.steps,
             history=(*history, *outcome.history[:-1], self._last_entry(at, outcome.history[-1])),
             gains=gains,

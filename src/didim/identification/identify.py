@@ -14,11 +14,11 @@ from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
+from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
-from didim.results.formatting import joint_label
-from didim.results.judgement import WORSE, worsening
-from didim.results.prediction import Predictor, Preprocessing, Validation
+from didim.results.prediction import Predictor, Preprocessing
 from didim.results.provenance import hashed, provenance
+from didim.results.validation import AlongMotion, Validation
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start
 from didim.validation import flag, real, whole
@@ -165,9 +165,10 @@ def assemble(
     known = dict(zip(names, values, strict=True))
     parameters = np.array([known.get(name, 0.0) for name in model.parameter_names])
     predictor = Predictor(model, parameters, controller, preprocessing)
-    tried = [predictor.try_on(each) for each in held_out]
+    tried = [predictor.try_on(each, request.experiments) for each in held_out]
     found = tuple(validation for validation, _ in tried)
-    doubts = [note for each in found if (note := _doubt(model, each, total, output)) is not None]
+    doubts = worse_records(model, found, total, output)
+    again, along = ((), ()) if figures is None else _fitted(predictor, request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
@@ -189,8 +190,11 @@ def assemble(
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
         notes=(*notes, *verdict.notes, *doubts, *request.notes),
+        unidentified=verdict.unidentified,
         output=output,
         validation=found,
+        fitted=again,
+        along_motion=along,
         predictions={each.record: rows for each, rows in tried if rows is not None},
         experiments=request.experiments,
         held_out=held_out,
@@ -199,17 +203,15 @@ def assemble(
     )
 
 
-def _doubt(model: BaseModel, found: Validation, fitted: float, output: str) -> str | None:
-    """A note where another record is predicted much worse than the fit would promise."""
-    ratio = worsening(found, fitted, output)
-    if not ratio > WORSE:
-        return None
-    j = int(found.residual_by_joint.argmax())
-    return (
-        f"Record {found.experiment!r} is predicted {ratio:.2g} times worse than the fit, mostly "
-        f"{joint_label(model, j)} ({100 * found.residual_by_joint[j]:.3g} %): payload, "
-        "temperature, columns or units differ there, or the model does not hold beyond the fit."
-    )
+def _fitted(
+    predictor: Predictor, experiments: Sequence[Experiment]
+) -> tuple[tuple[Validation, ...], tuple[AlongMotion, ...]]:
+    """The records of the fit with rows that `rest_velocity` left out, and along their motion."""
+    rests = predictor.preprocessing.selection.rest_velocity is not None
+    again = [predictor.try_on(each)[0] for each in experiments if rests]
+    along = [predictor.along_motion(each) for each in experiments]
+    known = tuple(each for each in along if each is not None)
+    return tuple(each for each in again if each.left_out), known
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:

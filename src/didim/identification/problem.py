@@ -24,7 +24,7 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
 from didim.results.status import Failure, FailureKind
-from didim.signals.noise import is_undersampled, noise_variance
+from didim.signals.noise import decimated_noise, is_undersampled
 from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
@@ -198,19 +198,17 @@ class ClosedLoopProblem:
         """(n,) fraction of each joint's decimated torque that white noise would be, by second
         differences of the raw torque; 0 where too few samples in a period leave it unknown.
         """
-        records, n = self.records, self.records.n
-        variance, count, unknown = np.zeros(n), 0, np.zeros(n, dtype=bool)
-        triples = zip(records.records, evaluation.motions, window.samples, strict=True)
-        for record, motion, (start, stop) in triples:
-            tau, used, rows = np.asarray(record.tau), slice(start, stop), max(stop - start - 2, 0)
-            variance += rows * noise_variance(tau, used)
-            count += rows
-            unknown |= is_undersampled(tau[used], motion.tau[used], motion.dq[used])
-        decimator = records.selection.decimator
-        kept = sum(decimator.kept(stop - start).size for start, stop in window.samples)
-        rms = evaluation.sizes[:n] / np.sqrt(max(kept, 1))
-        noise = np.sqrt(decimator.noise_gain * variance / max(count, 1))
-        return np.where(unknown, 0.0, noise / np.where(rms > 0, rms, 1.0))
+        records, decimator = self.records, self.records.selection.decimator
+        torques, used = [np.asarray(each.tau) for each in records.records], window.samples
+        segments = [(tau, slice(*each)) for tau, each in zip(torques, used, strict=True)]
+        unknown = [
+            is_undersampled(tau[each], motion.tau[each], motion.dq[each])
+            for (tau, each), motion in zip(segments, evaluation.motions, strict=True)
+        ]
+        kept = sum(decimator.kept(stop - start).size for start, stop in used)
+        rms = evaluation.sizes[: records.n] / np.sqrt(max(kept, 1))
+        noise = decimated_noise(segments, decimator.noise_gain) / np.where(rms > 0, rms, 1.0)
+        return np.where(np.any(unknown, axis=0), 0.0, noise)
 
     def _linearised_record(
         self, request: SimulationRequest, k: int, window: Window
@@ -276,7 +274,7 @@ class ClosedLoopProblem:
 
     def _used(self, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
         """(K, groups) which rows count."""
-        moving = self.records.selection.moving(motion.dq, samples)
+        moving = self.records.selection.used(motion.dq, samples)
         return np.tile(moving, len(self.records.outputs))
 
 

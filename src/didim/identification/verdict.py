@@ -5,24 +5,22 @@ The first check that finds something decides the status; its remedy says what to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.model import BaseModel
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
 from didim.identification.solve import Outcome
 from didim.identification.stopping import BEYOND_NOISE
+from didim.regression.identifiable import confounded, unidentifiable
 from didim.regression.least_squares import Solution
-from didim.regression.system import LinearSystem
+from didim.results.doubts import NEGLIGIBLE, SUSPECT
 from didim.results.formatting import joint_label, listed
-from didim.results.judgement import NEGLIGIBLE, SUSPECT
 from didim.results.status import Status, StopReason
-from didim.signals.states import MIN_TRAVEL
 
 Array = NDArray[np.float64]
 
@@ -72,6 +70,8 @@ class Verdict:
     status: Status
     message: str
     notes: tuple[str, ...] = ()
+    unidentified: tuple[str, ...] = ()
+    """Parameters and gains that the record does not identify, where nothing else is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,8 @@ def judge(evidence: Evidence) -> Verdict:
             continue
         parts = (found, check.remedy(evidence), outcome.ending if check.tells_ending else "")
         status = check.status or outcome.reason.status
-        return Verdict(status, " ".join(filter(None, parts)), _caveats(evidence))
+        message = " ".join(filter(None, parts))
+        return Verdict(status, message, _caveats(evidence), tuple(check.names(evidence)))
     doubts = []
     if evidence.worst_joint is not None:
         doubts.append(
@@ -153,29 +154,6 @@ def judge(evidence: Evidence) -> Verdict:
             "(friction, offset), or the loop differs."
         )
     return Verdict(Status.CONVERGED, outcome.ending, (*doubts, *_caveats(evidence)))
-
-
-def stationary_joints(model: BaseModel, motions: Iterable[Array]) -> list[str]:
-    """The joints that never move in any of the motions (N, n), as findings."""
-    still = np.all([np.ptp(q, axis=0) < MIN_TRAVEL for q in motions], axis=0)
-    return [f"{joint_label(model, int(j))} never moves" for j in np.flatnonzero(still)]
-
-
-def unidentifiable(
-    model: BaseModel, system: LinearSystem, solution: Solution, motions: Iterable[Array]
-) -> list[str]:
-    """What the record cannot identify: joints that never move, parameters that are confounded."""
-    found = stationary_joints(model, motions)
-    empty = np.flatnonzero(np.bincount(system.joint, minlength=system.n) == 0) % model.robot.n
-    found += [
-        f"no equation of {joint_label(model, int(j))} remains (rest_velocity?)"
-        for j in np.unique(empty)
-    ]
-    pairs = zip(system.names, solution.confounded, strict=True)
-    hidden = [name for name, is_hidden in pairs if is_hidden]
-    if hidden:
-        found.append(f"the motion does not identify {', '.join(hidden)} separately")
-    return found
 
 
 def unexcited(findings: list[str], remedy: str = EXCITE) -> Verdict | None:
@@ -190,10 +168,14 @@ def loop_advice(evidence: Evidence) -> str:
     return f"{CHECK_LOOP}{'' if evidence.estimates_gains else ESTIMATE_GAINS}."
 
 
-def _excitation(evidence: Evidence) -> str | None:
+def _lacks(evidence: Evidence) -> list[str]:
     records, model = evidence.problem.records, evidence.problem.base
     system = evidence.iterate.equations
-    found = unexcited(unidentifiable(model, system, evidence.solution, records.references), "")
+    return unidentifiable(model, system, evidence.solution, records.references)
+
+
+def _excitation(evidence: Evidence) -> str | None:
+    found = unexcited(_lacks(evidence), "")
     return None if found is None else found.message.strip()
 
 
@@ -268,10 +250,19 @@ def _unexplained(evidence: Evidence) -> str | None:
     )
 
 
-def _unknown_gains(evidence: Evidence) -> str | None:
+def _confounded(evidence: Evidence) -> list[str]:
+    hidden = confounded(evidence.iterate.equations, evidence.solution)
+    return hidden if len(_lacks(evidence)) == 1 else []
+
+
+def _unknown_gains(evidence: Evidence) -> list[str]:
     names, b = evidence.problem.loop.gain_names, evidence.problem.base.matrix.shape[0]
     sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
-    unknown = [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
+    return [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
+
+
+def _gains(evidence: Evidence) -> str | None:
+    unknown = _unknown_gains(evidence)
     return f"The record does not identify the gains {listed(unknown)}." if unknown else None
 
 
@@ -324,10 +315,12 @@ class Check:
     """Whether it is looked for only where the iteration converged."""
     tells_ending: bool = False
     """Whether the message goes on with how the iteration ended."""
+    names: Callable[[Evidence], list[str]] = lambda _: []
+    """What is not identified, where that is what it found."""
 
 
 CHECKS = (
-    Check(Status.UNEXCITED, _excitation, _excitation_remedy, False, True),
+    Check(Status.UNEXCITED, _excitation, _excitation_remedy, False, True, _confounded),
     Check(None, _unfinished, _unfinished_remedy, False),
     Check(Status.DIVERGED, _open_loop_error, lambda _: OPEN_LOOP),
     Check(Status.DIVERGED, _off_trajectory, loop_advice),
@@ -335,9 +328,10 @@ CHECKS = (
     Check(Status.DIVERGED, _unexplained, loop_advice),
     Check(
         Status.UNEXCITED,
-        _unknown_gains,
+        _gains,
         lambda _: "Give them, or excite the loop more (faster motion, larger tracking error).",
         tells_ending=True,
+        names=_unknown_gains,
     ),
     Check(Status.DIVERGED, _other_reference, lambda _: "", tells_ending=True),
 )

@@ -55,6 +55,13 @@ class LinearSystem:
         """rho = Y - W chi (r,)."""
         return np.asarray(self.y - self.W @ parameters)
 
+    @property
+    def sizes(self) -> Array:
+        """(n,) root mean square of y, of each joint."""
+        counts = np.bincount(self.joint, minlength=self.n)
+        squares = np.bincount(self.joint, self.y**2, minlength=self.n)
+        return np.sqrt(squares / np.maximum(counts, 1))
+
     def only(self, columns: Integers) -> LinearSystem:
         """The same equations in fewer parameters; the others are zero."""
         return replace(self, W=self.W[:, columns], names=tuple(self.names[i] for i in columns))
@@ -97,7 +104,7 @@ def observe(
             )
 
         W[:, row[some], column[some]] = selection.reduce(window, entries)
-    used = selection.moving(states.dq, window)
+    used = selection.used(states.dq, window)
     return rows_of(W, y, used, model.parameter_names, series, selection.decimator.correlation)
 
 

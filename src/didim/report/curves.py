@@ -12,7 +12,7 @@ from scipy import stats
 from didim.errors import InputError
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows
+from didim.results.validation import ComparedRows
 from didim.signals.experiment import Experiment
 
 Array = NDArray[np.float64]

@@ -14,8 +14,8 @@ from didim.errors import InfeasibleError, InputError, shortened
 from didim.report.curves import Torques, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.judgement import Judgement, judge
-from didim.results.prediction import ComparedRows
 from didim.results.provenance import data_hash
+from didim.results.validation import ComparedRows
 from didim.signals.experiment import Experiment
 
 
@@ -83,7 +83,7 @@ def report_data(
     fitted = estimate.experiments if experiments is None else _listed(experiments, "experiments")
     if held_out is not None:
         others = _listed(held_out, "validation")
-        tried = [estimate.predictor.try_on(each) for each in others]
+        tried = [estimate.predictor.try_on(each, fitted) for each in others]
         estimate = replace(
             estimate,
             held_out=others,

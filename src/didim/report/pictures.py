@@ -23,7 +23,7 @@ from didim.report.curves import (
 from didim.results.estimate import Estimate
 from didim.results.formatting import torque_unit, torque_word
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows
+from didim.results.validation import ComparedRows
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 from didim.validation import whole

@@ -3,9 +3,9 @@
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.identified import InconsistentRobotWarning
-from didim.results.prediction import Validation
 from didim.results.status import Status
 from didim.results.store import load_estimate
+from didim.results.validation import Validation
 
 __all__ = [
     "Estimate",

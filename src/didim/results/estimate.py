@@ -16,8 +16,9 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.history import Iteration
-from didim.results.prediction import ComparedRows, Predictor, Preprocessing, Validation
+from didim.results.prediction import Predictor, Preprocessing
 from didim.results.status import Status
+from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
 from didim.signals.experiment import Experiment
 from didim.validation import real
@@ -65,6 +66,12 @@ class Estimate:
     """Of W."""
     scaled_condition: float = np.inf
     """Of W with columns of equal length."""
+    noise_by_joint: Array | None = None
+    """(n,) fraction of each joint's filtered torque that is noise; 0 or None: not known."""
+    unidentified: tuple[str, ...] = ()
+    """Parameters and gains that the record does not identify, where the status is UNEXCITED for
+    them alone.
+    """
     coloured: tuple[int, ...] = ()
     """Joints whose residuals last longer than noise filtered by the decimation would."""
     iterations: int = 0
@@ -84,6 +91,13 @@ class Estimate:
     notes: tuple[str, ...] = ()
     """What the reader should know, in plain words."""
     validation: tuple[Validation, ...] = ()
+    """How well it predicts the held-out records."""
+    fitted: tuple[Validation, ...] = ()
+    """The records of the fit with all rows in which a joint moves, where `rest_velocity` left some
+    out; else empty.
+    """
+    along_motion: tuple[AlongMotion, ...] = ()
+    """The records of the fit along their measured motion, after a method that simulates them."""
     output: str = "torque"
     """What the residual is of: "torque", or "position" where only positions were compared."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -153,7 +167,7 @@ class Estimate:
         """How well this model predicts a record: filtered and decimated as those that it was fitted
         to.
         """
-        return self.predictor.validate(experiment)
+        return self.predictor.validate(experiment, self.experiments)
 
     def summary(self) -> str:
         """The table of the paper (Table 1) as text, with notes."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel
 from didim.results.estimate import Estimate
-from didim.results.prediction import Preprocessing, Validation
+from didim.results.prediction import Preprocessing
 from didim.results.serialisation import (
     controller_of,
     finite,
@@ -19,6 +19,7 @@ from didim.results.serialisation import (
     plain_model,
 )
 from didim.results.status import Status
+from didim.results.validation import AlongMotion, Validation
 from didim.signals.rows import RowSelection
 
 ARRAYS = ("values", "covariance", "corrected_covariance", "residual_by_joint")
@@ -50,17 +51,11 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "gains": {name: list(pair) for name, pair in estimate.gains.items()},
         "controller": plain_controller(estimate.controller),
         "preprocessing": _plain_preprocessing(estimate.preprocessing),
-        "validation": [
-            {
-                "experiment": each.experiment,
-                "residual": each.residual,
-                "residual_by_joint": each.residual_by_joint.tolist(),
-                "rows": each.rows,
-                "message": each.message,
-                "record": each.record,
-            }
-            for each in estimate.validation
-        ],
+        "noise_by_joint": _listed(estimate.noise_by_joint),
+        "unidentified": list(estimate.unidentified),
+        "validation": [_plain_validation(each) for each in estimate.validation],
+        "fitted": [_plain_validation(each) for each in estimate.fitted],
+        "along_motion": [_plain_along(each) for each in estimate.along_motion],
         "history": plain_history(estimate.history),
         "provenance": dict(estimate.provenance),
         "model": plain_model(estimate.model),
@@ -115,17 +110,11 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         gains={name: (pair[0], _number(pair[1])) for name, pair in data["gains"].items()},
         eliminated=tuple(data["eliminated"]),
         notes=tuple(data["notes"]),
-        validation=tuple(
-            Validation(
-                each["experiment"],
-                _number(each["residual"]),
-                np.array([_number(value) for value in each["residual_by_joint"]]),
-                each["rows"],
-                each.get("message", ""),
-                each["record"],
-            )
-            for each in data["validation"]
-        ),
+        noise_by_joint=_array(data.get("noise_by_joint")),
+        unidentified=tuple(data.get("unidentified", [])),
+        validation=tuple(_validation_of(each) for each in data["validation"]),
+        fitted=tuple(_validation_of(each) for each in data.get("fitted", [])),
+        along_motion=tuple(_along_of(each) for each in data.get("along_motion", [])),
         provenance=data["provenance"],
         standard=arrays.get("standard"),
         **rest,
@@ -135,6 +124,60 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
 def _number(value: Any) -> Any:
     """null is what was not finite."""
     return np.inf if value is None else value
+
+
+def _listed(values: Any) -> Any:
+    return None if values is None else values.tolist()
+
+
+def _array(values: Any) -> Any:
+    return None if values is None else np.array([_number(value) for value in values], dtype=float)
+
+
+def _plain_along(given: AlongMotion) -> dict[str, Any]:
+    by_joint = given.residual_by_joint.tolist()
+    return {
+        "experiment": given.experiment,
+        "residual": given.residual,
+        "residual_by_joint": by_joint,
+    }
+
+
+def _along_of(data: dict[str, Any]) -> AlongMotion:
+    by_joint = _array(data["residual_by_joint"])
+    return AlongMotion(data["experiment"], _number(data["residual"]), by_joint)
+
+
+def _plain_validation(given: Validation) -> dict[str, Any]:
+    along = given.along_motion
+    return {
+        "experiment": given.experiment,
+        "residual": given.residual,
+        "residual_by_joint": given.residual_by_joint.tolist(),
+        "rows": given.rows,
+        "message": given.message,
+        "record": given.record,
+        "left_out": given.left_out,
+        "selected": given.selected,
+        "along_motion": None if along is None else _plain_along(along),
+        "seen": given.seen,
+    }
+
+
+def _validation_of(data: dict[str, Any]) -> Validation:
+    along = data.get("along_motion")
+    return Validation(
+        data["experiment"],
+        _number(data["residual"]),
+        _array(data["residual_by_joint"]),
+        data["rows"],
+        data.get("message", ""),
+        data["record"],
+        data.get("left_out", 0.0),
+        _number(data.get("selected")),
+        None if along is None else _along_of(along),
+        data.get("seen", 0.0),
+    )
 
 
 def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:

@@ -1,59 +1,52 @@
 """Whether a model may be used, and for what: the answer that a report begins with.
 
-Four uses are judged one by one, since a model can be good for one and bad for another. Everything
-is computed from the estimate itself, so that a saved one is judged alike.
+The uses are judged one by one, since a model can be good for one and bad for another. Everything is
+computed from the estimate itself, so that a saved one is judged alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
-from didim.control.tuning import joint_ranges, largest_inertias
+from didim.control.tuning import largest_inertias
+from didim.results.doubts import (
+    ABOVE_NOISE,
+    ANOTHER,
+    COLOURED,
+    GOOD,
+    ILL_CONDITIONED,
+    INSIGNIFICANT,
+    POSES,
+    SEEN,
+    SUSPECT,
+    WORSE,
+    assumed_loop,
+    infeasible_poses,
+    negative_friction,
+    only_gains_are_unknown,
+    strange_inertia,
+    times_the_noise,
+    weak_parameters,
+    widening,
+    worsening,
+)
 from didim.results.formatting import fraction, joint_label, listed
 from didim.results.status import Status
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
-    from didim.results.prediction import Validation
+    from didim.results.validation import Validation
 
 Array = NDArray[np.float64]
-
-GOOD = 0.10
-"""Share of all torque that a good model may leave unexplained, noise included."""
-
-SUSPECT = 0.25
-"""Share of the torque beyond which something is wrong, of all joints or of one."""
-
-WORSE = 2.5
-"""Times the residual of the fit beyond which the prediction of another record is doubted."""
-
-INSIGNIFICANT = 30.0
-"""Relative sigma, percent, beyond which a parameter is not significant (section VI.A)."""
-
-ILL_CONDITIONED = 1000.0
-"""Scaled condition number beyond which parameters are hard to tell apart."""
-
-NEGLIGIBLE = 1e-3
-"""Residual that needs no explanation."""
-
-_POSES = 512
-"""Poses in which the inertia matrix is tried."""
+Judged = tuple[str, str]
+"""Level and why."""
 
 _INDEFINITE = "the inertia matrix is not positive definite in {} of {} poses of the joint range"
-
-STRANGE = 100.0
-"""Times the described inertia beyond which units are doubted."""
-
-COLOURED = 1.5
-"""Times wider that the colour of the residuals makes the intervals (median), beyond which errors of
-the model show.
-"""
-
 _SENTENCES = {
     "yes": "This model may be used.",
     "care": "This model may be used with care.",
@@ -84,16 +77,21 @@ class Judgement:
     """Simulation and model-based control."""
     values: Use
     """Single parameters."""
+    gains: Use | None = None
+    """Gains of the loop; None where no loop was simulated."""
+    headline: str = ""
+    """What a reader must know before anything else; empty where nothing is."""
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """All four."""
-        return self.recorded, self.other, self.simulation, self.values
+        """All of them."""
+        found = self.recorded, self.other, self.simulation, self.values
+        return found if self.gains is None else (*found, self.gains)
 
     @property
     def level(self) -> str:
         """Of the whole model: "no" where a recorded torque is not explained, "yes" where all but
-        single values hold.
+        single values and gains hold.
         """
         if "no" in (self.recorded.level, self.other.level):
             return "no"
@@ -120,63 +118,86 @@ class Judgement:
 def judge(estimate: Estimate) -> Judgement:
     """What the model of an estimate may be used for."""
     recorded = Use("torque of motions like the recorded ones", *_recorded(estimate))
-    uses = (
-        ("torque of other motions", _other),
-        ("simulation and model-based control", _simulation),
-        ("single values", _values),
+    refused = recorded.level == "no"
+
+    def use(name: str, judged: Callable[[Estimate], Judged]) -> Use:
+        return Use(name, *(("no", "see the first line") if refused else judged(estimate)))
+
+    return Judgement(
+        recorded,
+        use("torque of other motions", _other),
+        use("simulation and model-based control", _simulation),
+        use("single values", _values),
+        None if estimate.controller is None else use("gains of the loop", _gains),
+        _headline(estimate),
     )
-    if recorded.level == "no":
-        return Judgement(recorded, *(Use(name, "no", "see the first line") for name, _ in uses))
-    return Judgement(recorded, *(Use(name, *judged(estimate)) for name, judged in uses))
 
 
-def _recorded(estimate: Estimate) -> tuple[str, str]:
-    if estimate.status is not Status.CONVERGED:
+def _headline(estimate: Estimate) -> str:
+    """The record that is predicted as if it were another robot's."""
+    ratios = [(_ratio(estimate, each), each) for each in estimate.validation]
+    far = [each for each in ratios if each[0] > ANOTHER and each[1].worst > GOOD]
+    if not far:
+        return ""
+    ratio, worst = max(far, key=lambda each: each[0])
+    return (
+        f"Record {worst.experiment!r} is predicted {ratio:.2g} times worse than the fit "
+        f"({fraction(worst.worst)} of its torque unexplained, {fraction(estimate.residual)} of the "
+        "fit's): it is that of another robot, a payload for example, or its columns and units "
+        "differ."
+    )
+
+
+def _ratio(estimate: Estimate, tried: Validation) -> float:
+    return worsening(tried, estimate.residual, estimate.output)
+
+
+def _recorded(estimate: Estimate) -> Judged:
+    if estimate.status is not Status.CONVERGED and not only_gains_are_unknown(estimate):
         return "no", f"the status is {estimate.status}"
     if not np.all(np.isfinite(estimate.parameters)) or not np.isfinite(estimate.residual):
         return "no", "there are no finite values"
     J = largest_inertias(estimate.model, estimate.parameters)
     if np.any(J <= 0):
-        return (
-            "no",
-            f"the inertia of {joint_label(estimate.model, int(J.argmin()))} is not positive, which "
-            "no machine has",
-        )
-    if (bad := _infeasible_poses(estimate)) > _POSES // 2:
-        return "no", f"{_INDEFINITE.format(bad, _POSES)}, which no machine has"
+        label = joint_label(estimate.model, int(J.argmin()))
+        return "no", f"the inertia of {label} is not positive, which no machine has"
+    if (bad := infeasible_poses(estimate)) > POSES // 2:
+        return "no", f"{_INDEFINITE.format(bad, POSES)}, which no machine has"
     if estimate.output == "position":
-        return (
-            "care",
-            f"fitted to positions, {fraction(estimate.residual)} unexplained; torques were not "
-            "compared",
-        )
+        left = f"fitted to positions, {fraction(estimate.residual)} unexplained"
+        return "care", f"{left}; torques were not compared"
     left = "after filtering, the fit leaves {} of the recorded torque"
-    level, why = _explained(estimate, estimate.residual, estimate.residual_by_joint, left)
-    if level == "yes" and (doubt := _strange(estimate, J)):
+    found = [_explained(estimate, estimate.residual, estimate.residual_by_joint, left)]
+    for each in estimate.fitted:
+        left = f"with all rows that move{each.rows_left_out}, {{}} of record {each.experiment!r}"
+        found.append(_explained(estimate, each.residual, each.residual_by_joint, left))
+    found += _along(estimate)
+    level, why = _worst(found)
+    if level == "yes" and (doubt := strange_inertia(estimate, J)):
         return "care", f"{why}; {doubt}"
     return level, why
 
 
-def _strange(estimate: Estimate, J: Array) -> str:
-    """What is said where an inertia is far from the described one; empty where it is not, or
-    nothing is described.
-    """
-    nominal = estimate.model.nominal
-    if not np.all(np.isfinite(nominal)):
-        return ""
-    described = largest_inertias(estimate.model, nominal)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(described > 0, J / described, 1.0)
-    j = int(np.argmax(np.abs(np.log(ratio))))
-    if 1 / STRANGE < ratio[j] < STRANGE:
-        return ""
-    return (
-        f"the inertia of {joint_label(estimate.model, j)} is {ratio[j]:.2g} times the described "
-        "one: are units and gears right?"
-    )
+def _along(estimate: Estimate) -> list[Judged]:
+    """The fitted records along their measured motion: the worst one."""
+    if not estimate.along_motion:
+        return []
+    worst = max(estimate.along_motion, key=lambda each: each.residual)
+    left = "along the measured motion, inverse dynamics leaves {} of the recorded torque"
+    level, why = _explained(estimate, worst.residual, worst.residual_by_joint, left)
+    ratio = worst.residual / max(estimate.residual, 1e-12)
+    if level == "yes" and ratio > WORSE and worst.residual > GOOD / WORSE:
+        level, why = "care", f"{why}, {ratio:.2g} times what the simulated loop leaves"
+    return [(level, why if level == "yes" else f"{why}: is the simulated loop the robot's?")]
 
 
-def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str) -> tuple[str, str]:
+def _worst(found: list[Judged]) -> Judged:
+    """The lowest level, the first of those that have it; where all are good, all that was found."""
+    level, why = max(found, key=lambda each: _RANK[each[0]])
+    return (level, "; ".join(each for _, each in found)) if level == "yes" else (level, why)
+
+
+def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str) -> Judged:
     """Judge what is left of a torque, in all and of the worst joint."""
     if not (np.isfinite(total) and np.all(np.isfinite(by_joint))):
         return "no", "what is left of the torque is not known"
@@ -194,110 +215,50 @@ def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str)
     return "yes", why
 
 
-def _other(estimate: Estimate) -> tuple[str, str]:
+def _other(estimate: Estimate) -> Judged:
     if not estimate.validation:
         return "care", "not tried: no record was held out of the fit"
-    seen = {each.get("sha256") for each in estimate.provenance.get("data", [])}
-    fresh = [each for each in estimate.validation if not each.record or each.record not in seen]
+    known = {each.get("sha256") for each in estimate.provenance.get("data", [])}
+    fresh = [
+        each
+        for each in estimate.validation
+        if each.seen <= SEEN and (not each.record or each.record not in known)
+    ]
     if not fresh:
-        return "care", "not tried: the only held-out record is one that was fitted to"
-    found = [_tried(estimate, each) for each in fresh]
-    return max(found, key=lambda each: _RANK[each[0]])
+        why = "not tried: the only held-out record is one that was fitted to, in whole or in part"
+        return "care", why
+    return max((_tried(estimate, each) for each in fresh), key=lambda each: _RANK[each[0]])
 
 
-def _tried(estimate: Estimate, tried: Validation) -> tuple[str, str]:
-    """Judge one held-out record."""
+def _tried(estimate: Estimate, tried: Validation) -> Judged:
+    """Judge one held-out record by the larger of its errors."""
     if tried.message:
         return "no", f"record {tried.experiment!r} cannot be predicted"
+    simulated = tried.along_motion is None or tried.residual == tried.worst
+    way = "after filtering" if simulated else "along the measured motion"
     unexplained = (
-        "after filtering, {} of the torque is unexplained in a record that the fit did not see "
-        f"({tried.experiment or 'unnamed'})"
+        f"{way}, {{}} of the torque is unexplained in a record that the fit did not see "
+        f"({tried.experiment or 'unnamed'}{tried.rows_left_out})"
     )
-    level, why = _explained(estimate, tried.residual, tried.residual_by_joint, unexplained)
-    ratio = worsening(tried, estimate.residual, estimate.output)
-    if level == "yes" and ratio > WORSE and tried.residual > GOOD / WORSE:
+    level, why = _explained(estimate, tried.worst, tried.worst_by_joint, unexplained)
+    ratio = _ratio(estimate, tried)
+    if ratio > ANOTHER and tried.worst > GOOD:
+        return "no", f"{why}: {ratio:.2g} times the fit"
+    if level == "yes" and ratio > WORSE and tried.worst > GOOD / WORSE:
         return "care", f"{why}: {ratio:.2g} times the fit"
     return level, why
 
 
-def worsening(tried: Validation, fitted: float, output: str) -> float:
-    """How many times worse than the fit, whose residual is `fitted`, a record is predicted; 1 where
-    the fit says nothing about torques.
-    """
-    if output == "position" or tried.message:
-        return 1.0
-    return tried.residual / max(fitted, NEGLIGIBLE)
-
-
-def _infeasible_poses(estimate: Estimate) -> int:
-    """In how many poses of the joint range the inertia matrix is not positive definite."""
-    lower, upper = joint_ranges(estimate.model)
-    poses = lower + (upper - lower) * qmc.Halton(lower.size, scramble=False).random(_POSES)
-    return int(
-        np.sum(
-            np.linalg.eigvalsh(estimate.model.inertia_matrix(poses, estimate.parameters))[:, 0] <= 0
-        )
-    )
-
-
-def _simulation(estimate: Estimate) -> tuple[str, str]:
-    if bad := _infeasible_poses(estimate):
-        return "no", _INDEFINITE.format(bad, _POSES)
-    negative = negative_friction(estimate)
-    if negative:
+def _simulation(estimate: Estimate) -> Judged:
+    if bad := infeasible_poses(estimate):
+        return "no", _INDEFINITE.format(bad, POSES)
+    if negative := negative_friction(estimate):
         return "care", f"negative friction would drive the joints: {listed(negative)}"
-    return (
-        "yes",
-        "inertia matrix positive definite over the joint range, no friction clearly negative",
-    )
+    why = "inertia matrix positive definite over the joint range, no friction clearly negative"
+    return "yes", why
 
 
-def negative_friction(estimate: Estimate) -> list[str]:
-    """Friction parameters that lie more than three corrected sigma below zero."""
-    frictional = dict(zip(estimate.model.parameter_names, estimate.model.frictional, strict=True))
-    return [
-        name
-        for name, value, sigma in zip(
-            estimate.names, estimate.values, estimate.corrected_sigma, strict=True
-        )
-        if frictional[name] and value < -3 * sigma
-    ]
-
-
-def weak_parameters(estimate: Estimate) -> list[str]:
-    """Parameters that are not significant: relative sigma (19) above 30 %, or zero within the 95 %
-    interval.
-    """
-    low, high = estimate.interval(0.95).T
-    with np.errstate(invalid="ignore"):
-        weak = (estimate.relative_sigma > INSIGNIFICANT) | ((low <= 0) & (high >= 0))
-    return [name for name, is_weak in zip(estimate.names, weak, strict=True) if is_weak]
-
-
-def widening(estimate: Estimate) -> float:
-    """How many times wider the colour of the residuals makes the intervals, median over the
-    parameters.
-    """
-    finite = np.isfinite(estimate.sigma) & (estimate.sigma > 0)
-    return (
-        float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite]))
-        if finite.any()
-        else 1.0
-    )
-
-
-def assumed_loop(estimate: Estimate) -> bool:
-    """Whether the simulated loop was a guess, as its study says."""
-    study = estimate.provenance.get("study")
-    table = study.get("controller") if isinstance(study, dict) else None
-    return (
-        estimate.preprocessing.states == "simulated"
-        and isinstance(table, dict)
-        and bool(table.get("assumed"))
-    )
-
-
-def _values(estimate: Estimate) -> tuple[str, str]:
+def _values(estimate: Estimate) -> Judged:
     weak, count = weak_parameters(estimate), len(estimate.names)
     if weak and len(weak) == count:
         return "no", "no parameter is significant"
@@ -306,7 +267,11 @@ def _values(estimate: Estimate) -> tuple[str, str]:
         doubts.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly identified"
         )
-    if (ratio := widening(estimate)) > COLOURED:
+    ratio, j = times_the_noise(estimate)
+    if ratio > ABOVE_NOISE:
+        label = joint_label(estimate.model, j)
+        doubts.append(f"of {label}, {ratio:.2g} times the noise is left, which may bias them")
+    elif (ratio := widening(estimate)) > COLOURED:
         doubts.append(
             f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may "
             "bias them"
@@ -316,3 +281,20 @@ def _values(estimate: Estimate) -> tuple[str, str]:
     if doubts:
         return "care", "; ".join(doubts)
     return "yes", f"all {count} are significant (relative sigma below {INSIGNIFICANT:.0f} %)"
+
+
+def _gains(estimate: Estimate) -> Judged:
+    if not estimate.gains:
+        if assumed_loop(estimate):
+            return "no", "they were assumed, and are not identified"
+        return "care", "given, not identified: estimate_gains=True does"
+    if estimate.unidentified:
+        return "no", f"the record does not identify {listed(list(estimate.unidentified))}"
+    vague = [
+        name
+        for name, (value, sigma) in estimate.gains.items()
+        if not 100 * sigma <= INSIGNIFICANT * abs(value) and name != "delay"
+    ]
+    if vague:
+        return "care", f"known to no better than {INSIGNIFICANT:.0f} %: {listed(vague)}"
+    return "yes", "identified, each to better than 30 %"

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.results.doubts import SUSPECT
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label, listed
-from didim.results.judgement import SUSPECT
 
 Array = NDArray[np.float64]
 

@@ -4,6 +4,7 @@ unexplained.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,15 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
-from didim.results.provenance import data_hash
+from didim.results.along_motion import along_motion
+from didim.results.validation import (
+    AlongMotion,
+    ComparedRows,
+    Validation,
+    compared_rows,
+    unpredicted,
+    validation_of,
+)
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
@@ -55,47 +64,6 @@ class Preprocessing:
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
-    """How well an estimate predicts a record that it was not fitted to."""
-
-    experiment: str
-    residual: float
-    """||Y - Y_e|| / ||Y|| on the rows used."""
-    residual_by_joint: Array
-    """(n,)."""
-    rows: int
-    message: str = ""
-    """Why it could not be predicted; empty where it could."""
-    record: str = ""
-    """Hash of the record, to see whether the fit knew it; empty: not known."""
-
-    def __str__(self) -> str:
-        if self.message:
-            return f"{self.experiment or 'experiment'}: not predicted. {self.message}"
-        joints = ", ".join(f"{100 * each:.3g}" for each in self.residual_by_joint)
-        return (
-            f"{self.experiment or 'experiment'}: residual {100 * self.residual:.3g} % (by joint "
-            f"{joints} %), {self.rows} rows"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedRows:
-    """Measured and predicted torque of a record, filtered and decimated as equations are."""
-
-    step: float
-    """s between rows."""
-    y: Array
-    """(K, n) measured."""
-    found: Array
-    """(K, n) predicted."""
-    used: NDArray[np.bool_]
-    """(K, n) whether a row counts."""
-    torque: Array
-    """(N, n) predicted, before filtering, on the times of the record."""
-
-
-@dataclass(frozen=True, eq=False)
 class Predictor:
     """An identified model, and how records become what it predicts."""
 
@@ -118,31 +86,43 @@ class Predictor:
         """The rows of a record beside what the model predicts of them. Edges that differentiating
         spoils are cut, also where the fit kept its own.
         """
-        check_joints(self.model, experiment)
-        refuse_silent(self.model, experiment)
-        even = regular(experiment, self.preprocessing.interpolation)
+        even = self._even(experiment)
         preprocessing, t, tau = self.preprocessing, np.asarray(even.t), np.asarray(even.tau)
-        selection = preprocessing.selection
-        window = selection.window(t, preprocessing.transient, preprocessing.edge(t))
+        window = preprocessing.selection.window(t, preprocessing.transient, preprocessing.edge(t))
         found, dq = self._predict(even)
-        reduced = selection.columns(window, np.hstack([tau, found]))
-        n, step = tau.shape[1], selection.decimation * period_of(t)
-        used, torque = selection.moving(dq, window), _at(np.asarray(experiment.t), t, found)
-        return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, torque)
+        torque = _at(np.asarray(experiment.t), t, found)
+        return compared_rows(preprocessing.selection, window, t, tau, found, dq, torque)
 
-    def validate(self, experiment: Experiment) -> Validation:
+    def along_motion(self, experiment: Experiment) -> AlongMotion | None:
+        """The record by inverse dynamics along its measured positions, after a simulating method;
+        None where there are no positions, or too few or too noisy ones.
+        """
+        if self.preprocessing.states != "simulated" or experiment.q is None:
+            return None
+        even, selection = self._even(experiment), self.preprocessing.selection
+        transient = self.preprocessing.transient
+        return along_motion(self.model, self.parameters, even, selection.decimation, transient)
+
+    def validate(self, experiment: Experiment, fitted: Sequence[Experiment] = ()) -> Validation:
         """The residual on a record, which is filtered and decimated as those of the fit."""
-        return validation_of(experiment, self.compare(experiment))
+        rows, along = self.compare(experiment), self.along_motion(experiment)
+        return validation_of(experiment, rows, along, fitted)
 
-    def try_on(self, experiment: Experiment) -> tuple[Validation, ComparedRows | None]:
+    def try_on(
+        self, experiment: Experiment, fitted: Sequence[Experiment] = ()
+    ) -> tuple[Validation, ComparedRows | None]:
         """`validate`; that a record cannot be predicted is a result too."""
         try:
             rows = self.compare(experiment)
-            return validation_of(experiment, rows), rows
         except InfeasibleError as problem:
-            nothing = np.full(experiment.n, np.inf)
-            name, record = experiment.name, data_hash(experiment)
-            return Validation(name, np.inf, nothing, 0, str(problem), record), None
+            return unpredicted(experiment, str(problem)), None
+        return validation_of(experiment, rows, self.along_motion(experiment), fitted), rows
+
+    def _even(self, experiment: Experiment) -> Experiment:
+        """The record on a regular clock; refused where it is of another robot or silent."""
+        check_joints(self.model, experiment)
+        refuse_silent(self.model, experiment)
+        return regular(experiment, self.preprocessing.interpolation)
 
     def _predict(self, experiment: Experiment) -> tuple[Array, Array]:
         """tau and dq (N, n)."""
@@ -165,17 +145,6 @@ class Predictor:
         return torque, states.dq
 
 
-def validation_of(experiment: Experiment, rows: ComparedRows) -> Validation:
-    """The residual of predicted rows."""
-    name, record = experiment.name, data_hash(experiment)
-    if not rows.used.any():
-        nothing, why = np.full(rows.y.shape[1], np.inf), "No row remains: every joint is slower "
-        return Validation(name, np.inf, nothing, 0, f"{why}than rest_velocity.", record)
-    error, y = (np.where(rows.used, x, 0.0) for x in (rows.y - rows.found, rows.y))
-    total, by_joint = relative_norms(error, y)
-    return Validation(name, total, by_joint, int(rows.used.sum()), record=record)
-
-
 def _at(t: Array, even: Array, found: Array) -> Array:
     """Signals (M, n) on a regular clock, at the times t of a record."""
     return (
@@ -192,15 +161,6 @@ def relative_residual(
     error, size = (np.array([np.linalg.norm(x[joint == j]) for j in range(n)]) for x in (rho, y))
     total = float(np.linalg.norm(error) / np.linalg.norm(size))
     return total, error / np.where(size > 0, size, 1.0)
-
-
-def relative_norms(error: Array, y: Array) -> tuple[float, Array]:
-    """||error|| / ||y|| over all and by column, for (K, n) arrays; 0 where y is zero."""
-    size, left = np.linalg.norm(y, axis=0), np.linalg.norm(error, axis=0)
-    total = float(np.linalg.norm(size))
-    return float(np.linalg.norm(left) / total) if total > 0 else 0.0, left / np.where(
-        size > 0, size, 1.0
-    )
 
 
 def simulated(

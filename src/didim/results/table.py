@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from didim.errors import InputError
+from didim.results.doubts import (
+    ILL_CONDITIONED,
+    INSIGNIFICANT,
+    only_gains_are_unknown,
+    weak_parameters,
+    widening,
+)
 from didim.results.formatting import joint_label, listed, number, percent
 from didim.results.history import described_steps, steps_by_stage
-from didim.results.judgement import ILL_CONDITIONED, INSIGNIFICANT, judge, weak_parameters, widening
+from didim.results.judgement import judge
 from didim.results.status import Status
 
 if TYPE_CHECKING:
@@ -24,7 +31,9 @@ def summary(estimate: Estimate) -> str:
     width = max(12, *(len(name) for name in estimate.names))
     low, high = estimate.interval().T
     head = f"{'parameter':<{width}} {'value':>11} {'2 sigma':>10} {'% sigma':>8}   95 % interval"
+    judged = judge(estimate)
     lines = [
+        *([judged.headline, ""] if judged.headline else []),
         f"{estimate.method} of {estimate.model.robot.name}: {estimate.status}"
         + (f" after {described_steps(estimate.history)}" if estimate.history else ""),
         estimate.message,
@@ -54,8 +63,13 @@ def summary(estimate: Estimate) -> str:
         f"{estimate.rows} equations, condition number of W {estimate.condition:.4g} "
         f"({estimate.scaled_condition:.3g} with scaled columns)",
     ]
+    lines += [f"with all rows that move, {each}" for each in estimate.fitted]
+    lines += [
+        f"along the measured motion of {each.experiment or 'the record'}: "
+        f"{100 * each.residual:.3g} %"
+        for each in estimate.along_motion
+    ]
     lines += [f"validation, {validation}" for validation in estimate.validation]
-    judged = judge(estimate)
     lines += [
         "",
         judged.sentence,
@@ -103,7 +117,13 @@ def all_notes(estimate: Estimate) -> list[str]:
     last.
     """
     notes = []
-    if estimate.status is not Status.CONVERGED:
+    if only_gains_are_unknown(estimate):
+        unknown = listed(list(estimate.unidentified))
+        notes.append(
+            f"The record does not identify the gains {unknown}: do not use these. The dynamic "
+            "parameters are judged without them."
+        )
+    elif estimate.status is not Status.CONVERGED:
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
     notes += estimate.notes
     if weak := weak_parameters(estimate):

@@ -152,6 +152,11 @@ class Decimation:
         return lags / lags[0]
 
     @property
+    def cutoff(self) -> float:
+        """Of the filter, over the sampling rate."""
+        return 0.5 if self.factor == 1 else 0.5 * _CUTOFF_FRACTION / self.factor
+
+    @property
     def noise_gain(self) -> float:
         """Variance of white noise after the filter, over that before it."""
         return 1.0 if self.factor == 1 else float(self._noise[0])

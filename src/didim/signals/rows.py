@@ -16,6 +16,9 @@ from didim.validation import per_joint, whole
 
 Array = NDArray[np.float64]
 
+MOVING = 0.01
+"""Fraction of a joint's largest speed in a record, below which it counts as at rest."""
+
 
 def _is_not_negative(value: ArrayLike) -> bool:
     try:
@@ -90,18 +93,27 @@ class RowSelection:
             )
         return start, stop
 
-    def moving(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
+    def used(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
         """(K, n) whether joint j's equation in row k of a window is used, for the velocities dq (N,
         n).
         """
+        if self.rest_velocity is None:
+            return self._at_least(0.0, dq, window)
+        limit = per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
+        return self._at_least(limit, dq, window)
+
+    def moves(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
+        """(K, n) whether joint j moves in row k, whatever `rest_velocity` leaves out: faster than
+        a hundredth of its largest speed.
+        """
+        largest = np.abs(dq).max(axis=0)
+        return self._at_least(np.where(largest > 0, MOVING * largest, np.inf), dq, window)
+
+    def _at_least(
+        self, limit: Array | float, dq: Array, window: tuple[int, int]
+    ) -> NDArray[np.bool_]:
         start, stop = window
-        kept = start + self.decimator.kept(stop - start)
-        limit = (
-            0.0
-            if self.rest_velocity is None
-            else per_joint(self.rest_velocity, "rest_velocity", dq.shape[1])
-        )
-        used = np.abs(dq[kept]) >= limit
+        used = np.abs(dq[start + self.decimator.kept(stop - start)]) >= limit
         if not self.ends and self.decimation > 1 and self.decimate != "fir":
             used[[0, -1]] = False
         return used

@@ -7,12 +7,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from didim.errors import InfeasibleError, InputError
+from didim.results.common_rows import errors_on_common_rows
+from didim.results.doubts import WORSE, worsening
 from didim.results.estimate import Estimate
 from didim.study.study import Study
 
@@ -44,6 +47,18 @@ class Comparison:
     """The methods' results on the same records."""
 
     runs: tuple[Run, ...]
+
+    @cached_property
+    def same_rows(self) -> list[tuple[str, str, list[float]]]:
+        """Each record: "fit" or "held out", its name, and what each method of `found` leaves of its
+        torque, on the same rows for all.
+        """
+        estimates = [estimate for _, estimate in self.found]
+        if not estimates:
+            return []
+        records = [("fit", each) for each in estimates[0].experiments]
+        records += [("held out", each) for each in estimates[0].held_out]
+        return [(use, each.name, errors_on_common_rows(estimates, each)) for use, each in records]
 
     @property
     def found(self) -> list[tuple[str, Estimate]]:
@@ -104,11 +119,8 @@ class Comparison:
             )
             lines.append(f"{name:<{width}}{row}{flag}")
         lines.append("")
-        for title, text in _figures():
-            lines.append(
-                f"{title:<{width}}"
-                + "".join(f"   {text(estimate):>21}" for _, estimate in self.found)
-            )
+        for title, texts in self._figures():
+            lines.append(f"{title:<{width}}" + "".join(f"   {text:>21}" for text in texts))
         lines.append(
             f"{'seconds':<{width}}"
             + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate)
@@ -116,6 +128,8 @@ class Comparison:
         lines.append(
             "\n* corrected for the colour of the residuals, as the intervals of didim identify are"
         )
+        if self.same_rows:
+            lines.append("** on the same rows for every method: all in which a joint moves")
         lines += [
             f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None
         ]
@@ -124,6 +138,13 @@ class Comparison:
         ]
         lines.append(f"\n{self._verdict(len(apart), len(names))}")
         return "\n".join(line.rstrip() for line in lines)
+
+    def _figures(self) -> Iterator[tuple[str, list[str]]]:
+        estimates = [estimate for _, estimate in self.found]
+        yield "status", [str(each.status) for each in estimates]
+        yield "residual", [f"{100 * each.residual:.3g} %" for each in estimates]
+        for use, name, errors in self.same_rows:
+            yield f"{use} {name}**"[:30], [f"{100 * each:.3g} %" for each in errors]
 
     def _verdict(self, apart: int, count: int) -> str:
         if len(self.usable) < 2:
@@ -137,7 +158,7 @@ class Comparison:
         poor = [
             label
             for label, each in self.usable
-            if any("times worse than the fit" in note for note in each.notes)
+            if any(worsening(v, each.residual, each.output) > WORSE for v in each.validation)
         ]
         warning = f" But {', '.join(poor)}: validation is much worse than the fit." if poor else ""
         return (
@@ -152,17 +173,6 @@ def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:
             estimate.names, estimate.values, estimate.corrected_sigma, strict=True
         )
     }
-
-
-def _figures() -> Iterator[tuple[str, Callable[[Estimate], str]]]:
-    yield "status", lambda estimate: estimate.status
-    yield "residual", lambda estimate: f"{100 * estimate.residual:.3g} %"
-    yield (
-        "validation",
-        lambda estimate: (
-            ", ".join(f"{100 * each.residual:.3g} %" for each in estimate.validation) or "-"
-        ),
-    )
 
 
 def compare(

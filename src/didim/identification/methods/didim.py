@@ -34,9 +34,9 @@ from didim.identification.verdict import (
     Evidence,
     Verdict,
     judge,
-    stationary_joints,
     unexcited,
 )
+from didim.regression.identifiable import stationary_joints
 from didim.regression.least_squares import check_weights
 from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
@@ -228,7 +228,8 @@ class DIDIM:
             rate = convergence_rate(solution, system, jacobian)
             history[-1] = replace(history[-1], convergence_rate=rate)
         error_at = partial(self._error_at, problem, at)
-        verdict = judge(Evidence(problem, outcome, solution, error_at))
+        evidence = Evidence(problem, outcome, solution, error_at)
+        verdict = judge(evidence)
         rho = system.residual(at.x.base)
         return assemble(
             request,
@@ -241,6 +242,7 @@ class DIDIM:
             relative_residual(rho, system.y, system.joint, model.robot.n),
             controller=at.controller,
             notes=(*notes, *records.notes, *records.window_notes(at.window)),
+            noise_by_joint=evidence.noise,
             iterations=outcome.steps,
             history=tuple(history),
         )

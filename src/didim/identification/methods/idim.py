@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
 from didim.identification.identify import Request, assemble
-from didim.identification.verdict import Verdict, unexcited, unidentifiable
+from didim.identification.verdict import Verdict, unexcited
 from didim.regression.essential import essential
+from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, fit, least_squares
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, observe, stack
@@ -23,6 +24,7 @@ from didim.results.plausibility import implausible
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.status import Status
 from didim.signals.experiment import Experiment
+from didim.signals.noise import decimated_noise
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
 from didim.simulation.records import record_notes, regular_records
@@ -131,6 +133,7 @@ class IDIM:
             residual,
             names=chosen.names,
             notes=notes,
+            noise_by_joint=self._noise(records, system),
             eliminated=removed,
         )
 
@@ -149,6 +152,12 @@ class IDIM:
             self._window(record),
             series,
         )
+
+    def _noise(self, records: Sequence[Experiment], system: LinearSystem) -> Array:
+        """(n,) fraction of each joint's decimated torque that white noise of the torque makes."""
+        segments = [(np.asarray(each.tau), slice(*self._window(each))) for each in records]
+        gain = self.preprocessing.selection.decimator.noise_gain
+        return decimated_noise(segments, gain) / np.maximum(system.sizes, 1e-300)
 
     def _window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
+from didim.results.doubts import assumed_loop
 from didim.results.formatting import number
-from didim.results.judgement import assumed_loop
 
 
 class Loop(Section):

@@ -9,9 +9,9 @@ import numpy as np
 
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
+from didim.results.doubts import weak_parameters
 from didim.results.estimate import Estimate
 from didim.results.formatting import number, percent
-from didim.results.judgement import weak_parameters
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from didim.report.figures import Figure, Series
 from didim.report.sections.section import Section, color
 from didim.report.sections.torques import UNSAVED
 from didim.results.formatting import joint_label
-from didim.results.prediction import ComparedRows
+from didim.results.validation import ComparedRows
 
 
 class Residuals(Section):

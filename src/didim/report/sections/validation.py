@@ -7,7 +7,9 @@ from typing import Any
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
 from didim.report.sections.torques import torque_figures
+from didim.results.estimate import Estimate
 from didim.results.formatting import fraction
+from didim.results.validation import AlongMotion, Validation
 
 
 class HeldOut(Section):
@@ -30,27 +32,31 @@ class HeldOut(Section):
         estimate = data.estimate
         rows = []
         if estimate.output == "torque":
-            rows.append(
-                (
-                    "fit",
-                    fraction(estimate.residual),
-                    [fraction(each) for each in estimate.residual_by_joint],
-                    "",
-                )
-            )
+            rows.append(_row("fit", estimate))
+            rows += [
+                _row(f"fit, {each.experiment}, all rows that move{each.rows_left_out}", each)
+                for each in estimate.fitted
+            ]
+            rows += [
+                _row(f"fit, {each.experiment}, along its measured motion", each)
+                for each in estimate.along_motion
+            ]
         for tried in estimate.validation:
-            cells = [fraction(each) for each in tried.residual_by_joint]
-            rows.append(
-                (
-                    tried.experiment or "held-out record",
-                    fraction(tried.residual),
-                    cells,
-                    tried.message,
-                )
-            )
+            name = tried.experiment or "held-out record"
+            rows.append(_row(f"{name}{tried.rows_left_out}", tried, tried.message))
+            if tried.along_motion is not None:
+                rows.append(_row(f"{name}, along its measured motion", tried.along_motion))
         return {"rows": rows, "joints": data.joints, "records": self._records(data)}
 
     def _records(self, data: ReportData) -> list[Any]:
         return [
             (each, torque_figures(data, each, f"held out {k}")) for k, each in enumerate(data.tried)
         ]
+
+
+def _row(
+    name: str, found: Estimate | Validation | AlongMotion, message: str = ""
+) -> tuple[str, str, list[str], str]:
+    """Name, residual in all and by joint, and why there is none."""
+    by_joint = [fraction(each) for each in found.residual_by_joint]
+    return name, fraction(found.residual), by_joint, message

@@ -8,9 +8,9 @@ import numpy as np
 
 from didim.report.data import ReportData
 from didim.report.sections.section import Section
+from didim.results.doubts import weak_parameters
 from didim.results.formatting import fraction, joint_label
 from didim.results.history import described_steps
-from didim.results.judgement import weak_parameters
 from didim.results.table import all_notes
 
 
@@ -62,8 +62,8 @@ def _tiles(data: ReportData) -> list[tuple[str, str, str]]:
     tiles.append((fraction(estimate.residual), "residual of the fit", unit))
     tiles += _unfiltered(data)
     if estimate.validation:
-        worst = max(estimate.validation, key=lambda each: each.residual)
-        tiles.append((fraction(worst.residual), "residual of a held-out record", worst.experiment))
+        worst = max(estimate.validation, key=lambda each: each.worst)
+        tiles.append((fraction(worst.worst), "residual of a held-out record", worst.experiment))
     else:
         tiles.append(("none", "held-out record", "hold one out to validate"))
     weak = len(weak_parameters(estimate))
