@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from didim.dynamics.model import BaseModel
+from didim.results.consistency import Consistency
 from didim.results.estimate import Estimate
 from didim.results.prediction import Preprocessing, Validation
 from didim.results.serialisation import (
@@ -46,6 +47,8 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "residual_by_joint": estimate.residual_by_joint.tolist(),
         "coloured": list(estimate.coloured),
         "eliminated": list(estimate.eliminated),
+        "at_border": list(estimate.at_border),
+        "consistency": _plain_consistency(estimate.consistency),
         "notes": list(estimate.notes),
         "gains": {name: list(pair) for name, pair in estimate.gains.items()},
         "controller": plain_controller(estimate.controller),
@@ -114,6 +117,7 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         controller=controller_of(data["controller"]),
         gains={name: (pair[0], _number(pair[1])) for name, pair in data["gains"].items()},
         eliminated=tuple(data["eliminated"]),
+        at_border=tuple(data.get("at_border", ())),
         notes=tuple(data["notes"]),
         validation=tuple(
             Validation(
@@ -135,6 +139,18 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
 def _number(value: Any) -> Any:
     """null is what was not finite."""
     return np.inf if value is None else value
+
+
+def _plain_consistency(found: Consistency) -> dict[str, Any]:
+    return {
+        "physical": found.physical,
+        "reason": found.reason,
+        "links": [
+            {"joint": each.joint, "lack": each.lack, "lacking_mass": each.lacking_mass}
+            for each in found.links
+        ],
+        "negative": dict(found.negative),
+    }
 
 
 def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
