@@ -17,7 +17,7 @@ def physical_parameters(model: didim.DynamicModel, spread: float = 0.05, seed: i
     rng = np.random.default_rng(seed)
     phi = described_robot(model.base)
     single = np.where(np.isnan(model.nominal), 0.5, model.nominal)
-    changed = single * (1 + spread * np.clip(rng.standard_normal(phi.size), -3, 3))
+    changed = single * np.exp(spread * rng.standard_normal(phi.size))
     for columns in model.layout.link:
         A = np.eye(4) + spread * rng.standard_normal((4, 4))
         body = A @ pseudo_inertia(phi[columns]) @ A.T

@@ -18,10 +18,12 @@ Array = NDArray[np.float64]
 
 
 def described_robot(model: BaseModel, known: Array | None = None) -> Array:
-    """(p,) what to stay close to: the nominal values, `known` where they lack, or a generic
-    link.
+    """(p,) what to stay close to: the nominal values, `known` where they lack and its links are
+    bodies, or a generic link.
     """
     centre = model.full.nominal
+    if known is not None and not all(is_body(known[columns]) for columns in model.layout.link):
+        known = None
     for columns in model.layout.link:
         if np.isnan(centre[columns]).any() or not is_body(centre[columns]):
             centre[columns] = round_body(centre[columns]) if known is None else known[columns]

@@ -22,6 +22,11 @@ _BOUNDARY_FRACTION = 0.98
 _MIN_REDUCTION = 1e-3
 """Of mu, in one step."""
 
+_PULL = 1e-3
+"""Weight of the trace terms over mu at the end. Where the least value is only approached as masses
+grow without end, the cost that is found exceeds it as the root of this weight.
+"""
+
 _UNMET = 1e-6
 """Fraction of the first error of the multipliers' equations that may be left."""
 
@@ -41,7 +46,7 @@ def minimise(
     order = 4 * len(bodies) + x.size
     mu = max(1.0, abs(cost.value(start)) / order)
     Z = mu * np.asarray(np.linalg.inv(bodies), dtype=np.float64)
-    point, unmet = Point(cost, region, start, Z, mu / x, accuracy / order), 1.0
+    point, unmet = Point(cost, region, start, Z, mu / x, _PULL * accuracy / order), 1.0
     for _ in range(_MAX_STEPS):
         if point.products <= accuracy and unmet <= _UNMET:
             break

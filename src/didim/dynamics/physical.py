@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from didim.dynamics.cone_program import Quadratic, Region
-from didim.dynamics.consistent import Consistent, positive_parameters
+from didim.dynamics.consistent import BASIS, Consistent, positive_parameters
 from didim.dynamics.described import barriers, described_robot, round_body
 from didim.dynamics.interior_point import minimise
 from didim.dynamics.model import BaseModel
@@ -36,6 +36,9 @@ LACK_ACCURACY = 1e-7
 
 TOLERANCE = 1e-6
 """What a link may lack, and still count as on the border of the set."""
+
+_ROUNDING = 1e-12
+"""Relative error of base parameters that is none."""
 
 _NEGATIVE = 1e-9
 """Fraction of the largest parameter of its kind below which a negative value is rounding."""
@@ -58,6 +61,17 @@ class Lacks:
 def settled_parameters(matrix: Array) -> NDArray[np.bool_]:
     """(p,) standard parameters whose values the base parameters determine."""
     return np.asarray(np.linalg.norm(linalg.null_space(matrix), axis=1) < 1e-9)
+
+
+def has_robot(model: BaseModel, beta: Array, theta: Array) -> bool:
+    """Whether theta (p,) lies in the closed set and has the base parameters beta (b,)."""
+    size = np.abs(model.matrix) @ np.abs(theta)
+    links = np.tensordot(theta[model.layout.link], BASIS, axes=1)
+    return bool(
+        np.all(np.abs(model.matrix @ theta - beta) <= _ROUNDING * size)
+        and np.all(theta[positive_parameters(model.full)] >= 0)
+        and all(values[0] >= -_ROUNDING * values[-1] for values in np.linalg.eigvalsh(links))
+    )
 
 
 def lacks_of(model: BaseModel, beta: Array) -> Lacks:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.consistent import positive_parameters
 from didim.dynamics.model import BaseModel
-from didim.dynamics.parameters import Sign
 from didim.dynamics.physical import lacks_of, least_squares_inside
 from didim.regression.least_squares import Solution
 from didim.regression.system import LinearSystem, compressed
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-9
-"""Of the torque: a smaller residual is rounding."""
+_ROUNDING = 1e-4
+"""Of the torque: a smaller residual is taken for one of this size."""
 
 
 _ZERO = 1e-6
 """Fraction of its plain value below which a parameter that cannot be negative is zero."""
 
 
-def physical_values(model: BaseModel, system: LinearSystem, solution: Solution) -> Array | None:
-    """(b,) the base parameters of the set with the least weighted residual; None where those of the
-    solution (15), (20) are inside the set, and so the least themselves.
+def physical_fit(model: BaseModel, system: LinearSystem, solution: Solution) -> Array | None:
+    """(p,) standard parameters of the set with the least weighted residual; None where the solution
+    (15), (20) is inside the set, and so the least itself.
     """
     if lacks_of(model, solution.values).theta is not None:
         return None
@@ -32,7 +32,9 @@ def physical_values(model: BaseModel, system: LinearSystem, solution: Solution) 
     floor = (_ROUNDING * float(np.linalg.norm(weights * system.y))) ** 2
     unit = np.sqrt(system.y.size / max(rho, floor, np.finfo(float).tiny))
     R, target = compressed(system, weights * unit)
-    values = model.matrix @ least_squares_inside(model, R, target, float(system.y.size))
-    positive = np.array([each.sign is Sign.POSITIVE for each in model.parameters])
-    at_zero = positive & (np.abs(values) < _ZERO * np.abs(solution.values))
-    return np.where(at_zero, 0.0, values)
+    theta = least_squares_inside(model, R, target, float(system.y.size))
+    own = model.lift @ solution.values
+    at_zero = positive_parameters(model.full)
+    at_zero = at_zero[theta[at_zero] < _ZERO * np.abs(own[at_zero])]
+    theta[at_zero] = 0.0
+    return theta

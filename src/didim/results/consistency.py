@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.described import described_robot, round_body
 from didim.dynamics.model import BaseModel
-from didim.dynamics.physical import lacks_of
+from didim.dynamics.physical import has_robot, lacks_of
 from didim.results.formatting import joint_label, listed
 
 Array = NDArray[np.float64]
@@ -91,11 +91,13 @@ class Consistency:
         return "\n".join([f"{head}: {self.reason}.", *(f"  {each}" for each in self.links)])
 
 
-def consistency_of(model: BaseModel, beta: Array) -> Consistency:
-    """Of base parameters beta (b,)."""
+def consistency_of(model: BaseModel, beta: Array, known: Array | None = None) -> Consistency:
+    """Of base parameters beta (b,). `known` (p,) are standard parameters that may have them."""
     joints = [joint_label(model, j) for j in range(model.robot.n)]
     if not np.isfinite(beta).all():
         return Consistency(tuple(LinkConsistency(each, 0.0, 0.0) for each in joints), finite=False)
+    if known is not None and has_robot(model, beta, known):
+        return Consistency(tuple(LinkConsistency(each, 0.0, 0.0) for each in joints))
     lacks, centre = lacks_of(model, beta), described_robot(model)
     masses = [round_body(centre[columns])[9] for columns in model.layout.link]
     return Consistency(

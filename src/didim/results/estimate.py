@@ -78,8 +78,8 @@ class Estimate:
     given.
     """
     standard: Array | None = None
-    """(p,) physically consistent standard parameters that the exact method works in; None for the
-    other methods.
+    """(p,) physically consistent standard parameters that the method works in, where it does; else
+    None.
     """
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
@@ -118,7 +118,7 @@ class Estimate:
     @cached_property
     def consistency(self) -> Consistency:
         """Whether a physical robot with these base parameters exists, and which link forbids it."""
-        return consistency_of(self.model, self.parameters)
+        return consistency_of(self.model, self.parameters, self.standard)
 
     @property
     def predictor(self) -> Predictor:

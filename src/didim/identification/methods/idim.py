@@ -16,7 +16,7 @@ from didim.identification.identify import Request, assemble
 from didim.identification.verdict import Verdict, unexcited, unidentifiable
 from didim.regression.essential import essential
 from didim.regression.least_squares import check_weights, fit, least_squares
-from didim.regression.physical import physical_values
+from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, observe, stack
 from didim.results.estimate import Estimate
@@ -126,8 +126,8 @@ class IDIM:
         lacks = unidentifiable(model, system, full, motions)
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
         figures = statistics(chosen, solution)
-        inside = physical_values(model, system, solution) if self.consistent else None
-        values = solution.values if inside is None else inside
+        inside = physical_fit(model, system, solution) if self.consistent else None
+        values = solution.values if inside is None else model.matrix @ inside
         residual, plain = (
             relative_residual(chosen.residual(each), chosen.y, chosen.joint, chosen.n)
             for each in (values, solution.values)
@@ -137,7 +137,7 @@ class IDIM:
         if inside is not None:
             corrected = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
             at_border, told = border_notes(
-                model, solution.values, inside, corrected, plain[0], residual[0]
+                model, solution.values, values, corrected, plain[0], residual[0]
             )
             notes += told
         notes += implausible(model, chosen.names, values, sigma, residual[1])
@@ -155,6 +155,7 @@ class IDIM:
             notes=notes,
             eliminated=removed,
             at_border=at_border,
+            standard=inside,
         )
 
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
