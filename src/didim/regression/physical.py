@@ -17,7 +17,7 @@ _ROUNDING = 1e-4
 """Of the torque: a smaller residual is taken for one of this size."""
 
 
-_ZERO = 1e-6
+_ZERO = 1e-4
 """Fraction of its plain value below which a parameter that cannot be negative is zero."""
 
 

@@ -84,9 +84,9 @@ class Estimate:
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
     at_border: tuple[str, ...] = ()
-    """Parameters at zero or moved by the border of the physically consistent set, by more than half
-    their standard deviation. Covariance and intervals are those of plain least squares and
-    do not hold for them.
+    """Parameters at zero or moved by the border of the physically consistent set, by more than a
+    quarter of their standard deviation. Covariance and intervals are those of plain least squares
+    and do not hold for them.
     """
     notes: tuple[str, ...] = ()
     """What the reader should know, in plain words."""

@@ -16,7 +16,7 @@ from didim.results.judgement import SUSPECT
 
 Array = NDArray[np.float64]
 
-BORDER_SIGMAS = 0.5
+BORDER_SIGMAS = 0.25
 """Standard deviations by which the border of the physically consistent set must move a parameter,
 for its interval to be doubted.
 """
@@ -72,13 +72,14 @@ def border_notes(
     notes = [
         f"Plain least squares is not physical: {consistency_of(model, plain).reason}. Least "
         "squares over the physically consistent set was taken; the residual went from "
-        f"{100 * before:.4g} % to {100 * after:.4g} %."
+        f"{100 * before:.4g} % to {100 * after:.4g} %. Sigma and intervals are those of plain "
+        "least squares."
     ]
     if order:
         far = listed([f"{names[k]} (by {shift[k]:.2g} sigma)" for k in order], 12)
         notes.append(
-            f"At the border of the physically consistent set: {far}. Intervals and sigma are those "
-            "of plain least squares and do not hold for these parameters."
+            f"At the border of the physically consistent set: {far}. The intervals of these "
+            "parameters do not hold."
         )
     return tuple(names[k] for k in sorted(order)), notes
 
