@@ -24,7 +24,6 @@ def own(tmp_path):
     return path
 
 
-@pytest.mark.filterwarnings("ignore::didim.InconsistentRobotWarning")
 @pytest.mark.parametrize("effects", [None, ["rotor", "viscous", "coulomb", "offset"]])
 def test_everything_but_the_values_stays(own, tmp_path, effects):
     estimate = estimate_of(didim.DynamicModel(didim.load_robot(own), effects), 0.01)

@@ -65,6 +65,26 @@ class JudgementAnswer(Answer):
     uses: list[UseAnswer]
 
 
+class LinkAnswer(Answer):
+    """What keeps one link from being a body."""
+
+    joint: str
+    lack: float
+    """In round bodies of its described mass; 0: nothing."""
+    lacking_mass: float
+    """kg."""
+
+
+class ConsistencyAnswer(Answer):
+    """Whether a physical robot with these base parameters exists."""
+
+    physical: bool
+    reason: str
+    links: list[LinkAnswer]
+    negative: dict[str, float]
+    """Rotor inertias and friction below zero, SI."""
+
+
 class IdentifyAnswer(Answer):
     """The result of `didim identify`."""
 
@@ -102,6 +122,9 @@ class IdentifyAnswer(Answer):
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
     judgement: JudgementAnswer
+    consistency: ConsistencyAnswer
+    at_border: list[str]
+    """Parameters that the border of what is physical has moved; their intervals do not hold."""
     notes: list[str]
     files: list[str]
     """What was written."""

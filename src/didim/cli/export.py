@@ -9,8 +9,10 @@ from pathlib import Path
 from didim.cli.init import OVERWRITE_HINT
 from didim.errors import InputError
 from didim.export import inverse_dynamics_code
+from didim.export.code import torque_only
 from didim.output import free, write
 from didim.results import load_estimate
+from didim.robot.armature import armature_note
 
 _CODE = {".py": "python", ".c": "c"}
 _ROBOT = (".urdf", ".toml")
@@ -29,14 +31,22 @@ def run(options: argparse.Namespace) -> int:
     if options.like is not None and kind != ".urdf":
         raise InputError(f"{file}: --like is for .urdf files.")
     if kind in _ROBOT:
-        estimate.to_robot(file, overwrite=options.force, like=options.like)
+        robot = estimate.to_robot(
+            file, overwrite=options.force, like=options.like, project=options.project
+        )
     else:
+        if options.project:
+            raise InputError(f"{file}: --project is for .urdf and .toml files.")
         write(
             {file: inverse_dynamics_code(estimate, _CODE[kind]).encode()},
             options.force,
             OVERWRITE_HINT,
         )
+        if not estimate.consistency.physical:
+            print(f"didim: warning: {torque_only(estimate)}", file=sys.stderr)
     print(f"Written: {file}")
+    if kind == ".urdf" and (note := armature_note(robot)):
+        print(note)
     if estimate.status != "converged":
         print(
             f"didim: warning: the identification ended {estimate.status!r}: {estimate.message}",

@@ -10,6 +10,7 @@ from typing import Any
 
 from didim.cli.answers import (
     AlongMotionAnswer,
+    ConsistencyAnswer,
     IdentifyAnswer,
     JudgementAnswer,
     UseAnswer,
@@ -25,6 +26,7 @@ from didim.results.estimate import Estimate
 from didim.results.estimate_data import estimate_data
 from didim.results.judgement import judge
 from didim.results.status import Status
+from didim.robot.armature import armature_note
 from didim.study import Study, load_study
 
 
@@ -39,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
-    files, refused = _write(estimate, result, robot, like, options.force)
+    files, refused, armature = _write(estimate, result, robot, like, options.force, options.project)
     if page is not None:
         try:
             files.append(str(write_report(estimate, page, overwrite=options.force)))
@@ -51,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
         print(estimate.summary())
         if files:
             print(f"\nWritten: {', '.join(files)}")
+        if armature:
+            print(armature)
     if refused:
         print(f"didim: error: {refused}", file=sys.stderr)
     usable = estimate.status is Status.CONVERGED and judge(estimate).level != "no"
@@ -58,22 +62,29 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(
-    estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
-) -> tuple[list[str], str]:
-    """Write the result and the robot; the files, and why there is no robot where none could be
-    written: the result is kept.
+    estimate: Estimate,
+    result: Path | None,
+    robot: Path | None,
+    like: Path | None,
+    force: bool,
+    project: bool,
+) -> tuple[list[str], str, str]:
+    """Write the result and the robot; the files, why there is no robot where none could be written
+    (the result is kept), and what a URDF cannot hold.
     """
     files: list[str] = []
+    armature = ""
     if result is not None:
         estimate.save(result, overwrite=force)
         files += [str(result), str(result.with_suffix(".npz"))]
     if robot is not None:
         try:
-            estimate.to_robot(robot, overwrite=force, like=like)
+            found = estimate.to_robot(robot, overwrite=force, like=like, project=project)
         except InputError as problem:
-            return files, f"{robot} was not written. {problem}"
+            return files, f"{robot} was not written. {problem}", ""
         files.append(str(robot))
-    return files, ""
+        armature = armature_note(found) if robot.suffix.lower() == ".urdf" else ""
+    return files, "", armature
 
 
 def _free(
@@ -121,6 +132,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         "judgement": JudgementAnswer(
             level=judged.level, sentence=judged.sentence, headline=judged.headline, uses=uses
         ),
+        "consistency": ConsistencyAnswer(**data["consistency"]),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

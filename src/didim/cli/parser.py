@@ -106,6 +106,15 @@ def _json(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--project",
+        action="store_true",
+        help="write the nearest physical robot where the identified one is not physical, and say "
+        "what changed",
+    )
+
+
 def _force(command: argparse.ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help="write over existing files")
 
@@ -184,6 +193,7 @@ def _add_identify(commands: _Commands) -> None:
             "--report", metavar="FILE", help="write an HTML report, one file that opens from disk"
         )
     )
+    _project(identify)
     _force(identify)
 
 
@@ -230,11 +240,13 @@ def _add_export(commands: _Commands) -> None:
         "export",
         "write an identified model as a robot file or as code",
         """didim export result.json --out identified.urdf --like arm.urdf
+        didim export result.json --out identified.urdf --project
         didim export result.json --out inverse_dynamics.py
         didim export result.json --out inverse_dynamics.c""",
         "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function "
         "without dependencies that "
-        "computes the identified torques.",
+        "computes the identified torques. A robot that is not physical is refused without "
+        "--project; code of it is written with a warning.",
     )
     _files(
         export.add_argument(
@@ -249,6 +261,7 @@ def _add_export(commands: _Commands) -> None:
         "replace values only"
     )
     _files(export.add_argument("--like", metavar="URDF", help=like))
+    _project(export)
     _force(export)
 
 

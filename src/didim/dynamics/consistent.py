@@ -79,7 +79,8 @@ class Consistent:
         return np.array([k for k in range(len(self.prior)) if k not in taken], dtype=np.int64)
 
     @cached_property
-    def _inverse(self) -> Array:
+    def inverse(self) -> Array:
+        """(n, 4, 4) P0_i^-1."""
         return np.asarray(np.linalg.inv(self.bodies(self.prior)), dtype=np.float64)
 
     def bodies(self, theta: Array) -> Array:
@@ -96,7 +97,7 @@ class Consistent:
         if np.any(x <= 0) or not np.all(np.isfinite(theta)) or not _is_inside(P):
             return np.inf
         logdet = np.linalg.slogdet(P)[1]
-        links = np.einsum("iab,iba->", self._inverse, P) - logdet.sum()
+        links = np.einsum("iab,iba->", self.inverse, P) - logdet.sum()
         single = np.sum(x / self.prior[self.positive] - np.log(x)) + 0.5 * np.sum(
             (y / self.scale[self.free]) ** 2
         )
@@ -122,7 +123,7 @@ class Consistent:
         products = np.einsum("iab,kbc->ikac", inverse, BASIS)
         curvature = np.einsum("ikab,ilba->ikl", products, products)
         for i, columns in enumerate(self.model.layout.link):
-            gradient[columns] = np.einsum("ab,kba->k", self._inverse[i] - inverse[i], BASIS)
+            gradient[columns] = np.einsum("ab,kba->k", self.inverse[i] - inverse[i], BASIS)
             hessian[np.ix_(columns, columns)] = curvature[i]
         x, at, free = theta[self.positive], self.positive, self.free
         gradient[at], hessian[at, at] = 1.0 / self.prior[at] - 1.0 / x, 1.0 / x**2

@@ -39,6 +39,15 @@ def inverse_dynamics_code(estimate: Estimate, language: str = "python") -> str:
     return _python(estimate, statements) if language == "python" else _c(estimate, statements)
 
 
+def torque_only(estimate: Estimate) -> str:
+    """What code of parameters that are not physical is good for."""
+    return (
+        "These parameters are of no physical robot: the torque of motions like the recorded ones "
+        "is right, but do not simulate with them or take M(q) from them "
+        f"({estimate.consistency.reason})."
+    )
+
+
 def _head(estimate: Estimate) -> list[str]:
     """What the file is, line by line."""
     robot = estimate.model.robot
@@ -59,6 +68,8 @@ def _head(estimate: Estimate) -> list[str]:
             "from -1 to 1; where it is not given, the sign of the contact's velocity, which "
             "chatters around a measured zero.",
         ]
+    if not estimate.consistency.physical:
+        lines.append(torque_only(estimate))
     if estimate.status != "converged":
         lines.append("DO NOT USE as it is: the identification did not converge.")
     return [" ".join(line.split()) for line in lines]

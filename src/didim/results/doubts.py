@@ -45,6 +45,9 @@ NEGLIGIBLE = 1e-3
 POSES = 512
 """Poses in which the inertia matrix is tried."""
 
+MOST_LACK = 1.0
+"""What a link may lack to be a body, in its described masses, before simulation is refused."""
+
 STRANGE = 100.0
 """Times the described inertia beyond which units are doubted."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from scipy import stats
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
+from didim.results.consistency import Consistency, consistency_of
 from didim.results.history import Iteration
 from didim.results.prediction import Predictor, Preprocessing
 from didim.results.status import Status
@@ -83,11 +85,16 @@ class Estimate:
     given.
     """
     standard: Array | None = None
-    """(p,) physically consistent standard parameters that the exact method works in; None for the
-    other methods.
+    """(p,) physically consistent standard parameters that the method works in, where it does; else
+    None.
     """
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
+    at_border: tuple[str, ...] = ()
+    """Parameters at zero or moved by the border of the physically consistent set, by more than a
+    quarter of their standard deviation. Covariance and intervals are those of plain least squares
+    and do not hold for them.
+    """
     notes: tuple[str, ...] = ()
     """What the reader should know, in plain words."""
     validation: tuple[Validation, ...] = ()
@@ -121,6 +128,11 @@ class Estimate:
         """All base parameters of the model, zero where one was eliminated."""
         known = dict(zip(self.names, self.values, strict=True))
         return np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+
+    @cached_property
+    def consistency(self) -> Consistency:
+        """Whether a physical robot with these base parameters exists, and which link forbids it."""
+        return consistency_of(self.model, self.parameters, self.standard)
 
     @property
     def predictor(self) -> Predictor:
@@ -226,9 +238,10 @@ class Estimate:
         overwrite: bool = False,
         name: str | None = None,
         like: str | PathLike[str] | None = None,
+        project: bool = False,
     ) -> Robot:
-        """The robot with identified values, closest to the nominal ones among those that reproduce
-        the identified torques.
+        """The robot with identified values, closest to the nominal ones among the physical ones
+        that reproduce the identified torques. Values that no physical robot has are refused.
 
         Parameters
         ----------
@@ -243,7 +256,10 @@ class Estimate:
         like
             The URDF that the robot came from: its links, names, fixed frames and meshes are kept,
             and only inertias and friction replaced. None: a new file with the moving links alone.
+        project
+            Whether to take the physical robot that is nearest in predicted torque where the
+            identified one is not physical; a warning says what changed.
         """
         from didim.results.identified import to_robot
 
-        return to_robot(self, path, overwrite, name, like)
+        return to_robot(self, path, overwrite, name, like, project)

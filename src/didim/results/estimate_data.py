@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from didim.dynamics.model import BaseModel
+from didim.results.consistency import Consistency
 from didim.results.estimate import Estimate
 from didim.results.prediction import Preprocessing
 from didim.results.serialisation import (
@@ -47,6 +48,8 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "residual_by_joint": estimate.residual_by_joint.tolist(),
         "coloured": list(estimate.coloured),
         "eliminated": list(estimate.eliminated),
+        "at_border": list(estimate.at_border),
+        "consistency": _plain_consistency(estimate.consistency),
         "notes": list(estimate.notes),
         "gains": {name: list(pair) for name, pair in estimate.gains.items()},
         "controller": plain_controller(estimate.controller),
@@ -109,6 +112,7 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         controller=controller_of(data["controller"]),
         gains={name: (pair[0], _number(pair[1])) for name, pair in data["gains"].items()},
         eliminated=tuple(data["eliminated"]),
+        at_border=tuple(data.get("at_border", ())),
         notes=tuple(data["notes"]),
         noise_by_joint=_array(data.get("noise_by_joint")),
         unidentified=tuple(data.get("unidentified", [])),
@@ -178,6 +182,18 @@ def _validation_of(data: dict[str, Any]) -> Validation:
         None if along is None else _along_of(along),
         data.get("seen", 0.0),
     )
+
+
+def _plain_consistency(found: Consistency) -> dict[str, Any]:
+    return {
+        "physical": found.physical,
+        "reason": found.reason,
+        "links": [
+            {"joint": each.joint, "lack": each.lack, "lacking_mass": each.lacking_mass}
+            for each in found.links
+        ],
+        "negative": dict(found.negative),
+    }
 
 
 def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.output import free, write
-from didim.results.standard import closest_standard
+from didim.results.physical import physical_robot
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
 from didim.robot.robot import Joint, Robot
 from didim.robot.update_urdf import updated_urdf
@@ -32,7 +32,9 @@ _WRITERS = {".toml": robot_toml, ".urdf": robot_urdf}
 
 
 class InconsistentRobotWarning(UserWarning):
-    """The identified parameters reproduce the torques, but no machine could have them."""
+    """The written robot is not exactly the identified one, which is not physical, or on the border
+    of what is.
+    """
 
 
 def to_robot(
@@ -41,9 +43,10 @@ def to_robot(
     overwrite: bool,
     name: str | None,
     like: str | PathLike[str] | None,
+    project: bool,
 ) -> Robot:
-    """The robot with identified values; written to `path` where one is given, in the image of the
-    URDF `like`.
+    """The physical robot with identified values, or, with `project`, the nearest to them; written
+    to `path` where one is given, in the image of the URDF `like`.
     """
     file = None
     if like is not None and (
@@ -57,22 +60,16 @@ def to_robot(
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
             raise InputError(f"{file}: a robot is written as .urdf or .toml.")
-    if not np.isfinite(estimate.parameters).all():
-        raise InputError(
-            f"The estimate holds no finite parameters (status {estimate.status!r}); there is no "
-            "robot to write."
-        )
-    standard = closest_standard(estimate.model, estimate.parameters, estimate.standard)
-    if standard.doubts:
+    physical = physical_robot(estimate, project)
+    if physical.changes:
+        kind = "on the border of" if estimate.consistency.physical else "outside"
         warnings.warn(
-            f"The identified robot is not physically consistent: {'; '.join(standard.doubts)}. It "
-            "reproduces the identified "
-            "torques, but simulate with care; DIDIM(refine=True) stays within what a machine can "
-            "have.",
+            f"The identified parameters are {kind} the physically consistent set; this is the "
+            f"nearest robot inside it. Changed: {'; '.join(physical.changes)}.",
             InconsistentRobotWarning,
             stacklevel=3,
         )
-    robot = robot_with(estimate.model.full, standard.values, name)
+    robot = robot_with(estimate.model.full, physical.values, name)
     source = (
         robot.reference.partition(_GEOMETRY)[2]
         if robot.reference.startswith(_SOURCE)

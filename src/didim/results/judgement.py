@@ -21,6 +21,7 @@ from didim.results.doubts import (
     GOOD,
     ILL_CONDITIONED,
     INSIGNIFICANT,
+    MOST_LACK,
     POSES,
     SEEN,
     SUSPECT,
@@ -252,9 +253,14 @@ def _tried(estimate: Estimate, tried: Validation) -> Judged:
 def _simulation(estimate: Estimate) -> Judged:
     if bad := infeasible_poses(estimate):
         return "no", _INDEFINITE.format(bad, POSES)
+    found = estimate.consistency
+    if any(each.lack > MOST_LACK for each in found.links):
+        return "no", f"no robot has these parameters: {found.reason}"
     if negative := negative_friction(estimate):
         return "care", f"negative friction would drive the joints: {listed(negative)}"
-    why = "inertia matrix positive definite over the joint range, no friction clearly negative"
+    if not found.physical:
+        return "care", f"no robot has exactly these parameters: {found.reason}"
+    why = "a robot with these parameters exists, M(q) positive definite over the joint range"
     return "yes", why
 
 
@@ -275,6 +281,10 @@ def _values(estimate: Estimate) -> Judged:
         doubts.append(
             f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may "
             "bias them"
+        )
+    if estimate.at_border:
+        doubts.append(
+            f"intervals do not hold at the border of what is physical: {listed(estimate.at_border)}"
         )
     if assumed_loop(estimate):
         doubts.append("the control loop was assumed")

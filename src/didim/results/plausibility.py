@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.results.consistency import consistency_of
 from didim.results.doubts import SUSPECT
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label, listed
 
 Array = NDArray[np.float64]
+
+BORDER_SIGMAS = 0.25
+"""Standard deviations by which the border of the physically consistent set must move a parameter,
+for its interval to be doubted.
+"""
 
 BIAS_SIGMAS = 2.0
 """Standard deviations between DIDIM's parameters and the refined ones that are worth a note."""
@@ -49,6 +55,33 @@ def implausible(
         hint = "check units, signs, columns and filters before using this"
         notes.insert(0, f"Much of the torque is unexplained, {', '.join(joints)}: {hint}.")
     return notes
+
+
+def border_notes(
+    model: BaseModel, plain: Array, inside: Array, sigma: Array, before: float, after: float
+) -> tuple[tuple[str, ...], list[str]]:
+    """The parameters at the border of the physically consistent set, and notes: what plain least
+    squares lacks, what the set costs in residual, and whose intervals do not hold.
+
+    `plain` and `inside` (b,) are the values of plain least squares and of the set, `sigma` (b,) the
+    standard deviations of the first; `before` and `after` the residuals.
+    """
+    shift = np.abs(inside - plain) / np.where(sigma > 0, sigma, np.inf)
+    order = [k for k in np.argsort(-shift) if shift[k] > BORDER_SIGMAS or inside[k] == 0.0]
+    names = model.parameter_names
+    notes = [
+        f"Plain least squares is not physical: {consistency_of(model, plain).reason}. Least "
+        "squares over the physically consistent set was taken; the residual went from "
+        f"{100 * before:.4g} % to {100 * after:.4g} %. Sigma and intervals are those of plain "
+        "least squares."
+    ]
+    if order:
+        far = listed([f"{names[k]} (by {shift[k]:.2g} sigma)" for k in order], 12)
+        notes.append(
+            f"At the border of the physically consistent set: {far}. The intervals of these "
+            "parameters do not hold."
+        )
+    return tuple(names[k] for k in sorted(order)), notes
 
 
 def bias_notes(first: Estimate, base: Array, covariance: Array) -> tuple[str, ...]:

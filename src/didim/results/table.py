@@ -47,6 +47,7 @@ def summary(estimate: Estimate) -> str:
             f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} "
             f"{percent(percentage):>8}   "
             f"[{number(low[i])}, {number(high[i])}]"
+            + (" does not hold: at the border" if name in estimate.at_border else "")
         )
     for name, (value, sigma) in estimate.gains.items():
         relative = 100.0 * sigma / abs(value) if value else np.inf
@@ -125,6 +126,11 @@ def all_notes(estimate: Estimate) -> list[str]:
         )
     elif estimate.status is not Status.CONVERGED:
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
+    if not estimate.consistency.physical:
+        notes.append(
+            f"No physical robot has these base parameters: {estimate.consistency.reason}. Do not "
+            "simulate with them; consistent = true (IDIM) or refine = true (DIDIM) stay physical."
+        )
     notes += estimate.notes
     if weak := weak_parameters(estimate):
         rule = f"relative sigma above {INSIGNIFICANT:.0f} %, or zero within the 95 % interval"

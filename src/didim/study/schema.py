@@ -75,6 +75,8 @@ class IdimTable(Table):
     """Equations of a joint slower than this are left out."""
     states: Literal["measured", "reference"] | None = None
     essential: types.Switch = None
+    consistent: types.Switch = None
+    """Whether the parameters must be those of a physical robot."""
 
 
 class _LoopTable(Table):

@@ -17,10 +17,11 @@ from didim.identification.verdict import Verdict, unexcited
 from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, fit, least_squares
+from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, observe, stack
 from didim.results.estimate import Estimate
-from didim.results.plausibility import implausible
+from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.status import Status
 from didim.signals.experiment import Experiment
@@ -62,6 +63,10 @@ class IDIM:
     """"measured", or "reference": the reference in place of the motion (VI.B)."""
     essential: bool = False
     """Whether to keep the essential parameters only."""
+    consistent: bool = False
+    """Whether the parameters must be those of a physical robot: least squares over the physically
+    consistent set, with the same weights. Where plain least squares is inside, nothing changes.
+    """
 
     def __post_init__(self) -> None:
         if self.cutoff is not None:
@@ -71,6 +76,12 @@ class IDIM:
                 f"IDIM: unknown states {self.states!r}; {nearest(str(self.states), STATES)}"
             )
         flag(self.essential, "IDIM: essential")
+        flag(self.consistent, "IDIM: consistent")
+        if self.essential and self.consistent:
+            raise InputError(
+                "IDIM: essential sets parameters to zero that a physical robot has; choose "
+                "essential or consistent."
+            )
         check_weights(self.weights)
         _ = self.preprocessing
 
@@ -117,10 +128,21 @@ class IDIM:
         lacks = unidentifiable(model, system, full, motions)
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
         figures = statistics(chosen, solution)
-        rho = chosen.residual(solution.values)
-        residual = relative_residual(rho, chosen.y, chosen.joint, chosen.n)
+        inside = physical_fit(model, system, solution) if self.consistent else None
+        values = solution.values if inside is None else model.matrix @ inside
+        residual, plain = (
+            relative_residual(chosen.residual(each), chosen.y, chosen.joint, chosen.n)
+            for each in (values, solution.values)
+        )
         sigma = np.sqrt(np.diag(figures.covariance))
-        notes += implausible(model, chosen.names, solution.values, sigma, residual[1])
+        at_border: tuple[str, ...] = ()
+        if inside is not None:
+            corrected = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
+            at_border, told = border_notes(
+                model, solution.values, values, corrected, plain[0], residual[0]
+            )
+            notes += told
+        notes += implausible(model, chosen.names, values, sigma, residual[1])
         request.tell(1.0)
         return assemble(
             request,
@@ -128,13 +150,15 @@ class IDIM:
             self,
             verdict,
             self.preprocessing,
-            solution.values,
+            values,
             figures,
             residual,
             names=chosen.names,
             notes=notes,
             noise_by_joint=self._noise(records, system),
             eliminated=removed,
+            at_border=at_border,
+            standard=inside,
         )
 
     def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
