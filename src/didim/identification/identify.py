@@ -15,7 +15,7 @@ from didim.errors import InputError, shortened
 from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
 from didim.results.estimate import Estimate
-from didim.results.formatting import joint_label
+from didim.results.formatting import held_joints, joint_label
 from didim.results.judgement import WORSE, worsening
 from didim.results.prediction import Predictor, Preprocessing, Validation
 from didim.results.provenance import hashed, provenance
@@ -188,7 +188,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *request.notes),
+        notes=(*notes, *verdict.notes, *doubts, *held_joints(model.robot), *request.notes),
         output=output,
         validation=found,
         predictions={each.record: rows for each, rows in tried if rows is not None},
