@@ -48,6 +48,17 @@ def test_a_part_of_a_robot(tmp_path, capsys):
     assert main(["base", "arm.urdf", "--lock", "elbow"]) == 2
 
 
+def test_what_check_does_not_judge_is_not_passed(tmp_path, capsys):
+    """Without friction in the model, the sign of the torque is not judged: status 0, not passed."""
+    file = str(write_study(tmp_path, study(effects=[])))
+    found = answer(capsys, ["check", file])
+    levels = {each["check"]: each["level"] for each in found["findings"]}
+    assert levels["torque sign"] == "unjudged"
+    assert main(["check", file]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert f"{[*levels.values()].count('pass')} passed, 1 not judged" in last
+
+
 @pytest.mark.slow
 def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
     """The whole way on the default robot."""

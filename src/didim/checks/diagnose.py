@@ -8,7 +8,7 @@ from dataclasses import replace
 from didim.checks.clock import gaps, repeats, sampling
 from didim.checks.data import CheckData
 from didim.checks.excitation import decimation, excitation, rough_parameters
-from didim.checks.finding import Finding
+from didim.checks.finding import Finding, unjudged
 from didim.checks.loop import known, lag, stability
 from didim.checks.signals import jumps, movement, position_units, rest, saturation
 from didim.checks.torque import torque_sign, torque_size
@@ -73,14 +73,10 @@ def diagnose(
     for data in records:
         found = [each for check in _FIRST for each in check(data)]
         if any(each.check in ("units", "jumps") and each.level == "fail" for each in found):
-            found.append(
-                Finding(
-                    "torque sign",
-                    "warn",
-                    "not judged",
-                    "fix the positions first, then check again.",
-                )
-            )
+            found += [
+                unjudged(check, "the positions are wrong", "fix them first, then check again.")
+                for check in ("torque sign", "torque size")
+            ]
         else:
             found += [each for check in _THEN for each in check(data)]
             found += [
