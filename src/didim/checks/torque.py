@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from didim.checks.data import CheckData
 from didim.checks.finding import Finding, unjudged
+from didim.checks.least_squares import joint_fit
 from didim.checks.signals import MAX_TORQUE_LIMIT_RATIO
 from didim.signals.states import States
 from didim.simulation.records import SILENT
@@ -32,9 +33,6 @@ MIN_SIGMAS = 2.0
 
 MAX_UNEXPLAINED = 0.3
 """Fraction of a joint's varying torque that its own equations leave where columns are mixed up."""
-
-MIN_SINGULAR_VALUE = 1e-6
-"""Of a joint's scaled equations, over the largest, below which a combination is left out."""
 
 MAX_TORQUE_RATIO = 5.0
 """Ratio of measured to described torque beyond which the units are questioned."""
@@ -139,30 +137,12 @@ def _friction_power(
     own, dq, torque = W[rows, j], states.dq[rows, j], tau[rows, j]
     if not friction.any() or np.ptp(torque) == 0 or np.ptp(states.q[rows, j]) == 0:
         return None
-    size = np.linalg.norm(own, axis=0)
-    used = size > 0
-    scaled = own[:, used] / size[used]
-    U, singular, V = np.linalg.svd(scaled, full_matrices=False)
-    seen = singular > MIN_SINGULAR_VALUE * singular[0]
-    inverse = V[seen].T / singular[seen] @ U[:, seen].T
-    values = inverse @ torque
-    per_value = np.where(friction[used], dq @ scaled, 0.0)
-    power, spread = float(per_value @ values), per_value @ inverse
-    rho = torque - scaled @ values
-    variance = float(rho @ rho) / max(rho.size - int(seen.sum()), 1) * _correlated(rho)
+    fit = joint_fit(own, torque)
+    taken = np.where(friction, dq @ own, 0.0)
+    power, variance = float(taken @ fit.values), float(taken @ fit.covariance @ taken)
     unit = float(np.linalg.norm(dq) * np.linalg.norm(torque - torque.mean()))
-    sigma, left = np.sqrt(variance * (spread @ spread)), np.linalg.norm(rho) * np.linalg.norm(dq)
-    return _Power(power / unit, float(sigma) / unit, float(left) / unit)
-
-
-def _correlated(rho: Array) -> float:
-    """How many residuals (K,) count as one, by their autocorrelation up to where it is negative."""
-    power = np.abs(np.fft.rfft(rho, 2 * rho.size)) ** 2
-    found = np.fft.irfft(power)[: rho.size]
-    if not found[0] > 0:
-        return 1.0
-    end = int(np.argmax(found < 0)) or rho.size
-    return float(2 * found[:end].sum() / found[0] - 1)
+    left = float(np.linalg.norm(fit.residual) * np.linalg.norm(dq))
+    return _Power(power / unit, float(np.sqrt(max(variance, 0.0))) / unit, left / unit)
 
 
 def torque_size(data: CheckData) -> Iterator[Finding]:

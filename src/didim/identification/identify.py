@@ -14,11 +14,13 @@ from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
+from didim.results.description import compare, poses, same_for_all
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints, joint_label
 from didim.results.judgement import WORSE, worsening
 from didim.results.prediction import Predictor, Preprocessing, Validation
 from didim.results.provenance import hashed, provenance
+from didim.results.scale_doubts import scale_notes
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start
 from didim.validation import flag, real, whole
@@ -169,6 +171,7 @@ def assemble(
     found = tuple(validation for validation, _ in tried)
     doubts = [note for each in found if (note := _doubt(model, each, total, output)) is not None]
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
+    scales = _against_description(request, parameters, names, figures)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -188,7 +191,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *held_joints(model.robot), *request.notes),
+        notes=(*notes, *verdict.notes, *doubts, *scales, *held_joints(model.robot), *request.notes),
         output=output,
         validation=found,
         predictions={each.record: rows for each, rows in tried if rows is not None},
@@ -197,6 +200,21 @@ def assemble(
         provenance={**origin, "held_out": hashed(held_out)} if held_out else origin,
         **more,
     )
+
+
+def _against_description(
+    request: Request, parameters: Array, names: tuple[str, ...], figures: Statistics | None
+) -> list[str]:
+    """Notes on scales that differ from those of the robot's description."""
+    model = request.model
+    if figures is None or not np.isfinite(parameters).all():
+        return []
+    b = len(model.parameter_names)
+    kept = [model.parameter_names.index(name) for name in names]
+    covariance = np.zeros((b, b))
+    covariance[np.ix_(kept, kept)] = figures.corrected[: len(names), : len(names)]
+    values = same_for_all(model, parameters, covariance)
+    return scale_notes(model, compare(model, poses(request.experiments), *values))
 
 
 def _doubt(model: BaseModel, found: Validation, fitted: float, output: str) -> str | None:
