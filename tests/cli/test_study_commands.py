@@ -30,6 +30,35 @@ def answer(capsys, arguments, status=0):
     return found
 
 
+def test_a_part_of_a_robot(tmp_path, capsys):
+    """A gripper's mimic joint is held from `init` on; the study says so, and a log has no columns
+    for it.
+    """
+    axis = '<axis xyz="0 0 -1"/>'
+    (tmp_path / "arm.urdf").write_text(ARM_URDF.replace(axis, f'{axis}<mimic joint="shoulder"/>'))
+    assert main(["init", "--robot", "arm.urdf"]) == 2
+    assert "lock = { elbow = 0.0 }" in capsys.readouterr().err
+    assert main(["init", "arm.toml", "--robot", "arm.urdf", "--lock", "elbow=90 deg"]) == 0
+    study = didim.load_study("arm.toml")
+    assert study.model.robot.joint_names == ("shoulder",)
+    assert study.model.robot.locked == {"elbow": np.pi / 2}
+    assert study.records[0].n == 1
+    assert answer(capsys_cleared(capsys), ["base", "arm.urdf", "--lock", "elbow=0"])["parameters"]
+    assert answer(capsys, ["base", "tx40", "--joints", "joint_1, joint_2"])["parameters"]
+    assert main(["base", "arm.urdf", "--lock", "elbow"]) == 2
+
+
+def test_what_check_does_not_judge_is_not_passed(tmp_path, capsys):
+    """Without friction in the model, the sign of the torque is not judged: status 0, not passed."""
+    file = str(write_study(tmp_path, study(effects=[])))
+    found = answer(capsys, ["check", file])
+    levels = {each["check"]: each["level"] for each in found["findings"]}
+    assert levels["torque sign"] == "unjudged"
+    assert main(["check", file]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert f"{[*levels.values()].count('pass')} passed, 1 not judged" in last
+
+
 @pytest.mark.slow
 def test_from_nothing_to_a_robot_and_code(tmp_path, capsys):
     """The whole way on the default robot."""

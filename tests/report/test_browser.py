@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from didim.cli import main
+from support.estimates import estimate_of
 from support.reported import found, hostile
+from support.virtual import model
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install '.[test]'"
@@ -148,6 +150,30 @@ def test_no_page_is_wider_than_the_screen(opened, demo, width):
             )
             <= 0
         )
+
+
+BROKEN_NAMES = """
+() => [...document.querySelectorAll("#parameters th[scope=row]")].filter((th) => {
+  const range = document.createRange();
+  range.selectNodeContents(th);
+  const tops = [...range.getClientRects()].map((rect) => Math.round(rect.top / 8));
+  return Math.max(...tops) - Math.min(...tops) > 1;
+}).map((th) => th.innerText)
+"""
+
+
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_parameter_names_do_not_break_and_wide_tables_scroll(opened, tmp_path, width):
+    """A six-joint robot with long formulas, on a phone too."""
+    arm = model("tx40")
+    file = estimate_of(arm).report(tmp_path / "arm.html")
+    page = opened(file, width)
+    assert page.evaluate(BROKEN_NAMES) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for table in page.query_selector_all("#parameters .wide"):
+        table.evaluate("each => each.scrollLeft = 1e4")
+        end = table.evaluate("each => each.scrollLeft + each.clientWidth - each.scrollWidth")
+        assert abs(end) <= 1, "the last column can be reached"
 
 
 CONTRAST = """

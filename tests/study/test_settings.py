@@ -56,6 +56,8 @@ def sample(wanted: Any) -> str:
             return "7"
         if kind == "boolean":
             return "true"
+        if kind == "object":
+            return f"{{ word = {sample(option['additionalProperties'])} }}"
         if kind == "string":
             return '"word"'
     raise AssertionError(f"no sample for {wanted}")
@@ -73,7 +75,12 @@ def test_set_reaches_every_key(key, wanted):
     for part in key.split("."):
         node = node[int(part)] if isinstance(node, list) else getattr(node, part)
     assert node is not None
-    assert str(node).strip("'()[]") == text.strip('"[]').replace("true", "True")
+    assert _bare(str(node)) == _bare(text.replace("true", "True"))
+
+
+def _bare(text: str) -> str:
+    """A value without the signs in which Python and TOML differ."""
+    return text.replace(":", "=").translate(str.maketrans("", "", "'\"()[]{} "))
 
 
 def test_there_are_many_keys():

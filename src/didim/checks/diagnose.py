@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from didim.checks.clock import gaps, repeats, sampling
 from didim.checks.data import CheckData
+from didim.checks.description import scale
 from didim.checks.excitation import decimation, excitation, rough_parameters
-from didim.checks.finding import Finding
+from didim.checks.finding import Finding, unjudged
 from didim.checks.loop import known, lag, stability
 from didim.checks.signals import jumps, movement, position_units, rest, saturation
 from didim.checks.torque import torque_sign, torque_size
@@ -70,17 +71,16 @@ def diagnose(
     records = [CheckData(model, experiment, controller, cutoff) for experiment in experiments]
     parameters = rough_parameters(records)
     findings: list[Finding] = []
+    right: list[bool] = []
     for data in records:
         found = [each for check in _FIRST for each in check(data)]
-        if any(each.check in ("units", "jumps") and each.level == "fail" for each in found):
-            found.append(
-                Finding(
-                    "torque sign",
-                    "warn",
-                    "not judged",
-                    "fix the positions first, then check again.",
-                )
-            )
+        wrong = any(each.check in ("units", "jumps") and each.level == "fail" for each in found)
+        right.append(not wrong)
+        if wrong:
+            found += [
+                unjudged(check, "the positions are wrong", "fix them first, then check again.")
+                for check in ("torque sign", "torque size")
+            ]
         else:
             found += [each for check in _THEN for each in check(data)]
             found += [
@@ -89,6 +89,8 @@ def diagnose(
                 *decimation(data, decimated),
             ]
         findings += [replace(each, experiment=data.record.name) for each in found]
+    sound = [data for data, has in zip(records, right, strict=True) if has]
+    findings += scale(sound) if sound else ()
     findings += excitation(records)
     findings += known(records[0], assumed)
     findings += stability(records[0], parameters)

@@ -56,7 +56,7 @@ def excitation(records: Sequence[CheckData]) -> Iterator[Finding]:
         yield Finding(
             "excitation",
             "fail",
-            "not judged: there is no motion",
+            "there is no motion",
             "name columns.q or columns.q_ref.",
         )
         return

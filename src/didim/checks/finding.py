@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEVELS = ("pass", "warn", "fail")
+LEVELS = ("pass", "unjudged", "warn", "fail")
+"""From good to bad."""
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,9 @@ class Finding:
     check: str
     """What was looked at."""
     level: str
-    """"pass", "warn" (look at it) or "fail" (fix it first)."""
+    """"pass", "unjudged" (the record does not allow to say), "warn" (look at it) or "fail" (fix it
+    first).
+    """
     found: str
     """What was seen, with figures."""
     remedy: str = ""
@@ -24,8 +27,13 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.experiment}: " if self.experiment else ""
-        lines = [f"{self.level:<5} {self.check:<12} {where}{self.found}"]
-        return "\n".join(lines + ([f"{'':<18} -> {self.remedy}"] if self.remedy else []))
+        lines = [f"{self.level:<8} {self.check:<12} {where}{self.found}"]
+        return "\n".join(lines + ([f"{'':<21} -> {self.remedy}"] if self.remedy else []))
+
+
+def unjudged(check: str, why: str, remedy: str) -> Finding:
+    """A check that says nothing, why, and what would let it."""
+    return Finding(check, "unjudged", f"not judged: {why}", remedy)
 
 
 def graded(value: float, warn: float, fail: float = float("inf")) -> str:

@@ -9,11 +9,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from didim.checks.data import CheckData
-from didim.checks.finding import Finding
+from didim.checks.finding import Finding, unjudged
 from didim.control.linear import LinearLoop, linearise
+from didim.control.tuning import largest_inertias
 from didim.errors import InputError
 from didim.signals.alignment import motion_frequency, time_offset
 from didim.simulation.prepare import lag_without_integrals, loop_lag
+
+MAX_MISFIT = 0.3
+"""rms error over rms motion, after the best shift, beyond which a motion does not follow its
+reference.
+"""
 
 MIN_BANDWIDTH_RATIO = 1.0
 """Closed-loop poles over the band of the motion, below which plain DIDIM is not safe."""
@@ -28,6 +34,9 @@ def lag(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
         return
     n, controller = record.n, data.controller
     omega = motion_frequency(record)
+    negative = _not_positive(data, parameters)
+    if negative is not None:
+        parameters = None
     own = (
         np.zeros(n)
         if controller is None
@@ -51,7 +60,31 @@ def lag(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
     )
     tolerance = 2.0 / data.rate + 0.1 * own.max() + 0.3 * hidden
     shifted = abs(found.seconds) > tolerance and found.misfit < 0.9 * found.misfit_before
-    if shifted and controller is not None:
+    if found.misfit > MAX_MISFIT:
+        yield Finding(
+            "lag",
+            "warn",
+            f"the motion does not follow its reference: {text}, {100 * found.misfit:.2g} % after "
+            "the best shift",
+            "are q and q_ref of the same joints, units and record? Give position_offset where "
+            "their zeros differ.",
+        )
+    elif shifted and controller is None and found.seconds < 0:
+        yield Finding(
+            "lag",
+            "warn",
+            text,
+            "no loop is ahead of its reference: the clocks differ, or q_ref is not the reference; "
+            "reference = { align = true } shifts it.",
+        )
+    elif negative is not None and controller is not None:
+        yield unjudged(
+            "lag",
+            f"the inertia of {data.label(negative)} that a quick fit gives is not positive, so "
+            f"that the loop's own lag is not known; {text}",
+            "check sign and units of its torque and position.",
+        )
+    elif shifted and controller is not None:
         remedy = (
             "the loop or the clocks differ: reference = { align = true } shifts the reference, "
             "estimate_delay in [didim] estimates the delay."
@@ -59,6 +92,14 @@ def lag(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
         yield Finding("lag", "warn", text, remedy)
     else:
         yield Finding("lag", "pass", text)
+
+
+def _not_positive(data: CheckData, parameters: np.ndarray | None) -> int | None:
+    """A joint whose inertia is not positive with these base parameters (b,); None: none."""
+    if parameters is None or not np.isfinite(parameters).all():
+        return None
+    J = largest_inertias(data.model.base, parameters)
+    return int(J.argmin()) if np.any(J <= 0) else None
 
 
 def known(data: CheckData, assumed: bool) -> Iterator[Finding]:
@@ -87,19 +128,19 @@ def stability(data: CheckData, parameters: np.ndarray | None) -> Iterator[Findin
     if data.controller is None or data.states is None:
         return
     if parameters is None:
-        yield Finding(
+        yield unjudged(
             "stability",
-            "pass",
-            "not judged: neither the description nor measured positions give inertias",
+            "neither the description nor measured positions give inertias",
+            "describe the links, or name columns.q.",
         )
         return
     middle = 0.5 * (data.states.q.max(axis=0) + data.states.q.min(axis=0))
     linear = linearise(data.model.base, parameters, data.controller, middle)
     if linear is None:
-        yield Finding(
+        yield unjudged(
             "stability",
-            "pass",
-            "not judged: the law is the user's own, or the inertia matrix is not positive definite",
+            "the law is the user's own, or the inertia matrix is not positive definite",
+            "check the described inertias; without a description, sign and units of the torque.",
         )
         return
     if not linear.stable:

@@ -134,7 +134,7 @@ class FindingAnswer(Answer):
     """One finding of `didim check`."""
 
     check: str
-    level: str = Field(json_schema_extra={"enum": ["pass", "warn", "fail"]})
+    level: str = Field(json_schema_extra={"enum": ["pass", "unjudged", "warn", "fail"]})
     experiment: str
     found: str
     remedy: str

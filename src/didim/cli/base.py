@@ -6,6 +6,7 @@ import argparse
 import math
 
 from didim.cli.answers import BaseAnswer, ParameterAnswer, printed
+from didim.cli.joints import joint_options
 from didim.dynamics import DynamicModel
 from didim.robot import load_robot
 from didim.robot.inertia import is_consistent
@@ -13,7 +14,8 @@ from didim.robot.inertia import is_consistent
 
 def run(options: argparse.Namespace) -> int:
     """Print names, nominal values and what each regroups."""
-    model = DynamicModel(load_robot(options.robot), _effects(options.effects))
+    robot = load_robot(options.robot, *joint_options(options))
+    model = DynamicModel(robot, _effects(options.effects))
     base = model.base
     rows = [
         (name, base.formulas[name], float(value) if math.isfinite(value) else None)

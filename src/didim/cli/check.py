@@ -11,7 +11,7 @@ from didim.study import load_study
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings; status 1 if one fails."""
+    """Print the findings; status 1 if one fails, 0 also where some could not be judged."""
     study = load_study(options.study, options.set)
     with progress(f"checking {study.name}"):
         findings = study.check()
@@ -21,5 +21,8 @@ def run(options: argparse.Namespace) -> int:
         print(printed(CheckAnswer(passed=not counts["fail"], findings=answers)))
     else:
         print(*findings, sep="\n")
-        print(f"\n{counts['pass']} passed, {counts['warn']} to look at, {counts['fail']} failed.")
+        print(
+            f"\n{counts['pass']} passed, {counts['unjudged']} not judged, {counts['warn']} to look "
+            f"at, {counts['fail']} failed."
+        )
     return 1 if counts["fail"] else 0

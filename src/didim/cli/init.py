@@ -7,6 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
+from didim.cli.joints import joint_options
 from didim.cli.progress import progress
 from didim.dynamics import DynamicModel
 from didim.errors import InputError
@@ -24,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
     free(study, options.force, OVERWRITE_HINT)
-    model = DynamicModel(load_robot(options.robot))
+    model = DynamicModel(load_robot(options.robot, *joint_options(options)))
     robot = (
         options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
     )

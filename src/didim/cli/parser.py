@@ -119,13 +119,29 @@ def _force(command: argparse.ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help="write over existing files")
 
 
+def _joints(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--joints",
+        metavar="LIST",
+        help="comma-separated names of the joints that move; the others are held",
+    )
+    command.add_argument(
+        "--lock",
+        metavar="JOINT=POSITION",
+        action="append",
+        default=[],
+        help="hold a joint there, rad or m (default of joints that do not move: 0); repeatable",
+    )
+
+
 def _add_init(commands: _Commands) -> None:
     init = commands.add(
         "init",
         "write a commented study that runs as it is",
         """didim init
         didim init arm.toml --robot arm.urdf
-        didim init arm.toml --robot arm.urdf --data run.csv""",
+        didim init arm.toml --robot arm.urdf --data run.csv
+        didim init arm.toml --robot mobile.urdf --lock wheel_left=0 --lock wheel_right=0""",
         "Without --data it comes with a virtual record of the robot; with it, the columns are "
         "guessed from their names.",
     )
@@ -151,6 +167,7 @@ def _add_init(commands: _Commands) -> None:
             "--data", metavar="FILE", help="your log: .csv .tsv .mat .npz .parquet .bag .mcap"
         )
     )
+    _joints(init)
     _force(init)
 
 
@@ -286,6 +303,7 @@ def _add_base(commands: _Commands) -> None:
         "asymmetric_coulomb, or none; "
         "default: what the robot declares",
     )
+    _joints(base)
     _json(base)
 
 

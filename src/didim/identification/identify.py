@@ -16,8 +16,10 @@ from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
+from didim.results.formatting import held_joints
 from didim.results.prediction import Predictor, Preprocessing
 from didim.results.provenance import hashed, provenance
+from didim.results.scale_doubts import estimate_scales
 from didim.results.validation import AlongMotion, Validation
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start
@@ -170,6 +172,11 @@ def assemble(
     doubts = worse_records(model, found, total, output)
     again, along = ((), ()) if figures is None else _fitted(predictor, request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
+    scales = (
+        ()
+        if figures is None
+        else estimate_scales(model, request.experiments, names, values, figures.corrected[:b, :b])
+    )
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -189,7 +196,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *request.notes),
+        notes=(*notes, *verdict.notes, *doubts, *scales, *held_joints(model.robot), *request.notes),
         unidentified=verdict.unidentified,
         output=output,
         validation=found,

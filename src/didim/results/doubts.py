@@ -11,7 +11,6 @@ from scipy.stats import qmc
 
 from didim.control.tuning import joint_ranges, largest_inertias
 from didim.dynamics.model import BaseModel
-from didim.dynamics.parameters import ParameterKind
 from didim.results.formatting import joint_label
 from didim.results.status import Status
 from didim.results.validation import Validation
@@ -84,14 +83,9 @@ def strange_inertia(estimate: Estimate, J: Array) -> str:
     j = int(np.argmax(np.abs(np.log(ratio))))
     if 1 / STRANGE < ratio[j] < STRANGE:
         return ""
-    rotors = {
-        each.joint for each in estimate.model.full.parameters if each.kind is ParameterKind.ROTOR
-    }
-    lacks_rotor = ratio[j] > 1 and j not in rotors
-    ask = 'is the effect "rotor" missing, or are' if lacks_rotor else "are"
     return (
         f"the inertia of {joint_label(estimate.model, j)} is {ratio[j]:.2g} times the described "
-        f"one: {ask} units and gears right?"
+        "one: are units and gears right?"
     )
 
 

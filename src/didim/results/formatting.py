@@ -9,12 +9,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from didim.dynamics.torque import TorqueModel
-from didim.robot import labels
+from didim.robot import Robot, labels
 
 
 def joint_label(model: TorqueModel, j: int) -> str:
     """A joint by number and name, for messages."""
     return labels.joint_label(model.robot, j)
+
+
+def held_joints(robot: Robot) -> tuple[str, ...]:
+    """A note on the joints that were held; none where all move."""
+    if not robot.locked:
+        return ()
+    where = listed([f"{name} at {value:.4g}" for name, value in robot.locked.items()])
+    return (
+        f"Held joints, rad or m: {where}. Their links count as part of the links that carry them, "
+        "and the model holds for these positions only.",
+    )
 
 
 def number(value: float) -> str:

@@ -17,6 +17,15 @@ from didim.robot.robot import BASE, Joint, unknown_link
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: q = ratio q_joint + offset."""
+
+    joint: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """One joint and its link as a file states them; the parent is named, None: the base."""
@@ -35,6 +44,7 @@ class Body:
     torque_limit: float = np.inf
     effects: frozenset[str] = frozenset()
     nominal: Mapping[str, float] = field(default_factory=dict)
+    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,16 +20,23 @@ from didim.robot.assemble import Body, assemble
 from didim.robot.drive import Drive
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
 from didim.robot.fields import Fields
+from didim.robot.hold import (
+    ALL_JOINTS,
+    JointChoice,
+    held_positions,
+    with_held,
+    with_held_drives,
+)
 from didim.robot.inertia import about_origin, symmetric
-from didim.robot.robot import Coupling, Joint, Robot
+from didim.robot.robot import Coupling, Robot, unknown_link
 
 Array = NDArray[np.float64]
 
 BASE_NAME = "base"
 
 
-def read_dh(path: Path) -> Robot:
-    """The robot that a TOML file describes."""
+def read_dh(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
+    """The robot that a TOML file describes, with the joints of `choice` moving."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         fields = Fields(tomllib.loads(text), path.name)
@@ -44,11 +51,14 @@ def read_dh(path: Path) -> Robot:
         bodies.append(_body(table, bodies[-1].name if bodies else BASE_NAME, effects))
     if not bodies:
         raise InputError(f"{path.name}: no joint; describe each in a table [[joint]].")
-    joints = assemble(bodies, path.name)
-    couplings = tuple(_coupling(table, joints) for table in fields.tables("coupling"))
-    drive = _drive(fields.table("drive"), len(joints))
+    names = [body.name for body in bodies if body.kind != "fixed"]
+    couplings = [_coupling(table, names) for table in fields.tables("coupling")]
+    drive = _drive(fields.table("drive"), len(names))
     fields.finish()
-    return Robot(name, joints, gravity, couplings, drive, reference)
+    held = held_positions(bodies, choice, path.name)
+    joints = assemble(with_held(bodies, held, unknown_link()), path.name)
+    moving = with_held_drives(names, joints, couplings, drive, path.name)
+    return Robot(name, gravity=gravity, reference=reference, locked=held, **moving)
 
 
 def placement(
@@ -150,9 +160,8 @@ def _nominal(fields: Fields, known: tuple[str, ...]) -> tuple[Array | None, dict
     return (link if given else None), values
 
 
-def _coupling(fields: Fields, joints: tuple[Joint, ...]) -> Coupling:
+def _coupling(fields: Fields, names: list[str]) -> Coupling:
     name = fields.text("name")
-    names = [joint.name for joint in joints]
     table = fields.table("weights")
     if table is None:
         raise InputError(

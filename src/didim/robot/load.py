@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from os import PathLike
 from pathlib import Path
 
 from didim.errors import InputError, nearest, shortened
 from didim.robot.dh import read_dh
+from didim.robot.hold import joint_choice
 from didim.robot.robot import Robot
 from didim.robot.urdf import read_urdf
 
-_READERS = {".toml": read_dh, ".urdf": read_urdf, ".xml": read_urdf}
+_READERS = {".toml": read_dh, ".urdf": read_urdf, ".xml": read_urdf, ".xacro": read_urdf}
 
 
 def shipped_robots() -> tuple[str, ...]:
@@ -26,7 +28,11 @@ def shipped_robots() -> tuple[str, ...]:
     )
 
 
-def load_robot(source: str | PathLike[str]) -> Robot:
+def load_robot(
+    source: str | PathLike[str],
+    joints: Sequence[str] | None = None,
+    lock: Mapping[str, float] | None = None,
+) -> Robot:
     """A robot by shipped name ("scara", "tx40", ...) or from a .toml (modified DH) or .urdf file.
 
     Parameters
@@ -34,14 +40,20 @@ def load_robot(source: str | PathLike[str]) -> Robot:
     source
         A shipped name, or a path. A name without a suffix is looked up among the shipped robots
         only.
+    joints
+        The joints that move; all others are held, at 0 or where `lock` says. None: all that `lock`
+        does not name. The order of the joints stays that of the file.
+    lock
+        Joints that are held, and where, rad or m: their links belong to the links that carry them.
     """
     if not isinstance(source, str | PathLike) or isinstance(source, bytes):
         raise InputError(f"load_robot takes a name or a path, found {shortened(source)}.")
+    choice = joint_choice(joints, lock)
     if str(source) in shipped_robots():
         with resources.as_file(
             resources.files("didim.robot") / "shipped" / f"{source}.toml"
         ) as file:
-            return read_dh(file)
+            return read_dh(file, choice)
     path = Path(source)
     label = shortened(str(source), 200)
     reader = _READERS.get(path.suffix.lower())
@@ -56,7 +68,7 @@ def load_robot(source: str | PathLike[str]) -> Robot:
             raise InputError(
                 f"{label}: {'this is a folder, not a file' if path.is_dir() else 'no such file'}."
             )
-        return reader(path)
+        return reader(path, choice)
     except InputError as problem:
         if path.name in str(problem) or label in str(problem):
             raise

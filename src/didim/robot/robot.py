@@ -104,6 +104,8 @@ class Robot:
     drive: Drive | None = None
     reference: str = ""
     """Source of the values."""
+    locked: Mapping[str, float] = field(default_factory=dict)
+    """Joints of the description that are held, and where, rad or m; they are not among `joints`."""
 
     def __post_init__(self) -> None:
         if not self.joints:
@@ -121,7 +123,8 @@ class Robot:
                 f"Robot {self.name!r}: gravity must be in m/s^2, found {self.gravity.tolist()}."
             )
         names = [joint.name for joint in self.joints]
-        for name in [self.name, *names, *(coupling.name for coupling in self.couplings)]:
+        others = [*(coupling.name for coupling in self.couplings), *self.locked]
+        for name in [self.name, *names, *others]:
             if not name.isprintable() or not name.strip():
                 raise InputError(
                     f"The name {name!r} is empty or has characters that cannot be printed; choose "
@@ -135,6 +138,12 @@ class Robot:
             _check_joint(joint, index, f"Robot {self.name!r}, joint {joint.name!r}")
         for coupling in self.couplings:
             _check_coupling(coupling, self.n, f"Robot {self.name!r}, coupling {coupling.name!r}")
+        for name, value in self.locked.items():
+            if name in names or not np.isfinite(value):
+                raise InputError(
+                    f"Robot {self.name!r}: joint {name!r} must either move or be held at a finite "
+                    f"position, found {value}."
+                )
         if self.drive is not None and self.drive.gear.shape[0] != self.n:
             raise InputError(
                 f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the "

@@ -19,6 +19,7 @@ def plain_robot(robot: Robot) -> dict[str, Any]:
         "name": robot.name,
         "reference": robot.reference,
         "gravity": robot.gravity.tolist(),
+        "locked": dict(robot.locked),
         "joints": [_plain_joint(joint) for joint in robot.joints],
         "couplings": [
             {
@@ -56,6 +57,7 @@ def robot_of(data: Mapping[str, Any]) -> Robot:
             for each in data["couplings"]
         ),
         drive=None if drive is None else _drive_of(drive),
+        locked={str(name): float(value) for name, value in data.get("locked", {}).items()},
     )
 
 

@@ -1,8 +1,9 @@
 """A user's own URDF with identified values: links, frames, meshes and names stay, inertias and
 friction are replaced.
 
-Links that are attached to a moving link by fixed joints were identified together with it: the
-moving link gets the sum, and the attached ones lose their inertias, or these would count twice.
+Links that are attached to a moving link by fixed joints, or by joints that were held, were
+identified together with it: the moving link gets the sum, and the attached ones lose their
+inertias, or these would count twice. Joints that were held become fixed joints at their position.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from xml.etree import ElementTree
 import numpy as np
 
 from didim.errors import InputError
+from didim.robot.hold import JointChoice, held_placement
 from didim.robot.robot import Robot
-from didim.robot.urdf import parsed, read_urdf
+from didim.robot.urdf import bodies_of, parsed, read_urdf
 from didim.robot.urdf_extension import TAG, write_robot_extension
-from didim.robot.write_urdf import write_dynamics, write_inertial
+from didim.robot.urdf_numbers import written
+from didim.robot.write_urdf import roll_pitch_yaw, write_dynamics, write_inertial
 
 Element = ElementTree.Element
 
@@ -25,8 +28,10 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     """The text of `source` with the values of `robot`, which must be of the same geometry and joint
     names.
     """
-    _check_same(robot, read_urdf(source), source.name)
+    choice = JointChoice(lock=robot.locked)
+    _check_same(robot, read_urdf(source, choice), source.name)
     root = parsed(source.read_bytes(), source.name, comments=True)
+    _fix(root, robot, source.name)
     links = {link.get("name"): link for link in root.findall("link")}
     joints = root.findall("joint")
     for joint in robot.joints:
@@ -46,6 +51,21 @@ def updated_urdf(robot: Robot, source: Path) -> str:
         '<?xml version="1.0" '
         f'encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
     )
+
+
+def _fix(root: Element, robot: Robot, where: str) -> None:
+    """Make the joints that were held fixed joints at their position."""
+    elements = {joint.get("name"): joint for joint in root.findall("joint")}
+    for body in bodies_of(root, where):
+        if body.name not in robot.locked:
+            continue
+        element = elements[body.name]
+        rotation, translation = held_placement(body, robot.locked[body.name])
+        for tag in ("origin", "axis", "limit", "dynamics", "mimic", "safety_controller", TAG):
+            _remove(element, tag)
+        place = {"xyz": written(translation), "rpy": written(roll_pitch_yaw(rotation))}
+        element.insert(0, ElementTree.Element("origin", place))
+        element.set("type", "fixed")
 
 
 def _check_same(robot: Robot, found: Robot, where: str) -> None:

@@ -18,11 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
-from didim.robot.assemble import Body, assemble
+from didim.robot.assemble import Body, Mimic, assemble
+from didim.robot.hold import (
+    ALL_JOINTS,
+    WITHOUT_COORDINATE,
+    JointChoice,
+    held_positions,
+    with_held,
+    with_held_drives,
+)
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Joint, Robot
 from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
 from didim.robot.urdf_numbers import numbers
+from didim.robot.urdf_xacro import xacro_detector
 
 Array = NDArray[np.float64]
 Element = ElementTree.Element
@@ -32,36 +41,45 @@ _KINDS = {
     "continuous": "revolute",
     "prismatic": "prismatic",
     "fixed": "fixed",
+    **{kind: kind for kind in WITHOUT_COORDINATE},
 }
-_REFUSED = ("floating", "planar")
 UNLIMITED_POSITION = 1e11
 """rad or m: a limit this far away counts as none, since URDF requires both limits."""
 
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def read_urdf(path: Path) -> Robot:
-    """The robot that a URDF file describes, with its root link fixed to the ground and gravity
-    along -z.
+def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
+    """The robot that a URDF file describes, with its root link fixed to the ground, gravity along
+    -z and the joints of `choice` moving.
     """
     root = parsed(path.read_bytes(), path.name)
-    links = _named(root, "link", path.name)
-    joints = _named(root, "joint", path.name)
+    bodies = bodies_of(root, path.name)
+    names = [body.name for body in bodies if body.kind != "fixed"]
+    more = read_robot_extension(root, names, path.name)
+    held = held_positions(bodies, choice, path.name)
+    assembled = assemble(with_held(bodies, held), path.name)
+    for joint in assembled:
+        _check_link(joint, path.name)
+    couplings, drive = more.pop("couplings", ()), more.pop("drive", None)
+    moving = with_held_drives(names, assembled, couplings, drive, path.name)
+    return Robot(root.get("name") or path.stem, locked=held, **more, **moving)
+
+
+def bodies_of(root: Element, where: str) -> list[Body]:
+    """The joints of a file and the links that they move, from the root outwards."""
+    links = _named(root, "link", where)
+    joints = _named(root, "joint", where)
     bodies: list[Body] = []
     moved_by: dict[str, str] = {}
-    for name, joint in _in_order(joints, links, path.name):
-        where = f"{path.name}, joint {name!r}"
-        child = _link_of(joint, "child", where)
+    for name, joint in _in_order(joints, links, where):
+        place = f"{where}, joint {name!r}"
+        child = _link_of(joint, "child", place)
         bodies.append(
-            _body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", where)), where)
+            _body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", place)), place)
         )
         moved_by[child] = name
-    assembled = assemble(bodies, path.name)
-    for joint_ in assembled:
-        _check_link(joint_, path.name)
-    return Robot(
-        root.get("name") or path.stem, assembled, **read_robot_extension(root, assembled, path.name)
-    )
+    return bodies
 
 
 def parsed(data: bytes, where: str, comments: bool = False) -> Element:
@@ -74,6 +92,7 @@ def parsed(data: bytes, where: str, comments: bool = False) -> Element:
 
     guard = xml.parsers.expat.ParserCreate()
     guard.StartDoctypeDeclHandler = refuse
+    guard.StartElementHandler = xacro_detector(where)
     try:
         guard.Parse(data, True)
         builder = ElementTree.TreeBuilder(insert_comments=comments)
@@ -89,15 +108,6 @@ def parsed(data: bytes, where: str, comments: bool = False) -> Element:
         raise InputError(f"{where}: not well-formed XML: {problem}.") from None
     if root.tag != "robot":
         raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
-    if any(
-        "xacro" in str(element.tag).partition("}")[0]
-        for element in root.iter()
-        if str(element.tag).startswith("{")
-    ):
-        raise InputError(
-            f"{where}: this is a xacro file; expand it to plain URDF first (xacro robot.xacro > "
-            "robot.urdf)."
-        )
     return root
 
 
@@ -168,20 +178,12 @@ def _link_of(joint: Element, role: str, where: str) -> str:
 
 def _body(joint: Element, name: str, link: Element, parent: str | None, where: str) -> Body:
     kind = joint.get("type", "")
-    if kind in _REFUSED:
-        raise InputError(
-            f"{where}: {kind} joints are not supported; describe the robot from a fixed base."
-        )
     if kind not in _KINDS:
         raise InputError(f"{where}: unknown joint type {kind!r}; {nearest(kind, _KINDS)}")
-    if joint.find("mimic") is not None:
-        raise InputError(
-            f"{where}: mimic joints are not supported; make the joint fixed or give it a motor of "
-            "its own."
-        )
     rotation, translation = _origin(joint, where)
     axis = numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
-    if kind != "fixed" and not np.linalg.norm(axis) > 0:
+    straight = kind in ("fixed", *WITHOUT_COORDINATE)
+    if not straight and not np.linalg.norm(axis) > 0:
         raise InputError(f"{where}: the axis must not be zero.")
     dynamics = joint.find("dynamics")
     friction = {
@@ -196,10 +198,23 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
         rotation=rotation,
         translation=translation,
         link=_link(link, where),
-        axes=np.eye(3) if kind == "fixed" else smallest_rotation(axis / np.linalg.norm(axis)),
+        axes=np.eye(3) if straight else smallest_rotation(axis / np.linalg.norm(axis)),
         effects=frozenset({"viscous", "coulomb"}) if effects is None else effects,
         nominal=friction if effects is None else values,
+        mimic=_mimic(joint.find("mimic"), where),
         **_limits(joint.find("limit"), kind, where),
+    )
+
+
+def _mimic(element: Element | None, where: str) -> Mimic | None:
+    if element is None:
+        return None
+    if not (joint := element.get("joint", "")):
+        raise InputError(f'{where}: <mimic joint="..."/> names no joint.')
+    return Mimic(
+        joint,
+        float(numbers(element, "multiplier", (1.0,), where)[0]),
+        float(numbers(element, "offset", (0.0,), where)[0]),
     )
 
 

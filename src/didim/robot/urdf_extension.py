@@ -39,19 +39,19 @@ def read_joint_extension(
     }
 
 
-def read_robot_extension(root: Element, joints: Sequence[Joint], where: str) -> dict[str, Any]:
-    """Gravity, couplings, drive and reference that the robot's <didim> gives, as arguments of
-    `Robot`.
+def read_robot_extension(root: Element, names: Sequence[str], where: str) -> dict[str, Any]:
+    """Gravity, couplings, drive and reference that the robot's <didim> gives for moving joints with
+    these names, as arguments of `Robot`.
     """
     if (element := root.find(TAG)) is None:
         return {}
     _check_keys(element, ("gravity", "reference"), where, ("coupling", "drive"))
-    n, drive = len(joints), element.find("drive")
+    n, drive = len(names), element.find("drive")
     return {
         "gravity": numbers(element, "gravity", GRAVITY, where),
         "reference": element.get("reference", ""),
         "couplings": tuple(
-            _coupling(each, joints, f"{where}, coupling") for each in element.findall("coupling")
+            _coupling(each, names, f"{where}, coupling") for each in element.findall("coupling")
         ),
         "drive": None if drive is None else _drive(drive, n, f"{where}, drive"),
     }
@@ -98,9 +98,8 @@ def write_robot_extension(root: Element, robot: Robot) -> None:
         root.append(element)
 
 
-def _coupling(element: Element, joints: Sequence[Joint], where: str) -> Coupling:
+def _coupling(element: Element, names: Sequence[str], where: str) -> Coupling:
     _check_keys(element, ("name", "effects", *COUPLING_STEMS.values()), where, ("weight",))
-    names = [joint.name for joint in joints]
     weights = {}
     for each in element.findall("weight"):
         _check_keys(each, ("joint", "value"), where)

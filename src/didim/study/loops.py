@@ -16,6 +16,7 @@ from didim.identification.methods.idim import IDIM
 from didim.identification.methods.output_error import OutputError
 from didim.results.store import load_estimate
 from didim.robot.load import load_robot, shipped_robots
+from didim.robot.robot import Robot
 from didim.study.paths import existing
 from didim.study.record_schema import Table
 from didim.study.schema import ControllerTable, StudyFile
@@ -61,15 +62,37 @@ def _own_model(source: str, model: DynamicModel, folder: Path) -> dict[str, Any]
         estimate = load_estimate(existing(source, folder, "controller.model"))
         return {"model": estimate.model, "parameters": estimate.parameters}
     return {
-        "model": DynamicModel(load_named_robot(source, folder, "controller.model"), model.effects)
+        "model": DynamicModel(
+            _of_same_joints(model.robot, source, folder, "controller.model"), model.effects
+        )
     }
 
 
-def load_named_robot(source: str, folder: Path, key: str) -> Any:
-    """A robot by shipped name, or from a file that is relative to the study."""
+def _of_same_joints(robot: Robot, source: str, folder: Path, key: str) -> Robot:
+    """Another description of a robot, with the same joints held where it has them."""
+    try:
+        found = load_named_robot(source, folder, key)
+        if found.joint_names == robot.joint_names or not robot.locked:
+            return found
+    except InputError:
+        if not robot.locked:
+            raise
+    return load_named_robot(source, folder, key, lock=dict(robot.locked))
+
+
+def load_named_robot(
+    source: str,
+    folder: Path,
+    key: str,
+    joints: list[str] | None = None,
+    lock: dict[str, float] | None = None,
+) -> Robot:
+    """A robot by shipped name, or from a file that is relative to the study, with the joints that
+    move and those that are held.
+    """
     if source in shipped_robots() or not ("." in source or "/" in source):
-        return load_robot(source)
-    return load_robot(existing(source, folder, key))
+        return load_robot(source, joints, lock)
+    return load_robot(existing(source, folder, key), joints, lock)
 
 
 def method_of(

@@ -152,6 +152,10 @@ class StudyFile(Table):
     """
     gravity: types.Vector = None
     """m/s^2 in the base frame, where the robot is mounted otherwise than described."""
+    joints: types.Texts = None
+    """Joints of the robot that move; all others are held, at 0 or where `lock` says."""
+    lock: types.Positions = None
+    """Joints that are held, and where, rad or m."""
     experiment: list[ExperimentTable] = Field(min_length=1)
     controller: ControllerTable | None = None
     idim: IdimTable = IdimTable()

@@ -54,7 +54,8 @@ class Study:
     def model(self) -> DynamicModel:
         """The dynamic model of the robot."""
         with _named(self.name):
-            robot = load_named_robot(self.settings.robot, self.folder, "robot")
+            given = self.settings
+            robot = load_named_robot(given.robot, self.folder, "robot", given.joints, given.lock)
             if self.settings.gravity is not None:
                 robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
             return DynamicModel(robot, self.settings.effects)

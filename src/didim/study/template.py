@@ -154,6 +154,7 @@ def _filled(
         .substitute(
             study=study.name,
             robot=toml_string(robot),
+            joints=_joints(model),
             method=toml_string(method),
             effects=_effects(model),
             record="\n".join(record),
@@ -161,6 +162,17 @@ def _filled(
         )
         .encode()
     )
+
+
+def _joints(model: DynamicModel) -> str:
+    """The line of the joints that are held, as a comment where all move."""
+    if not (locked := model.robot.locked):
+        return (
+            "# A part of it: the joints that move, joints = [...], or those that are held, rad or "
+            "m, lock = { wheel = 0.0 }."
+        )
+    held = ", ".join(f"{toml_string(name)} = {value!r}" for name, value in locked.items())
+    return f"# Held joints, rad or m; the others move.\nlock = {{ {held} }}"
 
 
 def _effects(model: DynamicModel) -> str:

@@ -140,6 +140,13 @@ Texts = _type(
     {"type": "array", "items": {"type": "string"}},
 )
 
+Positions = _type(
+    "a table of joint names and positions in rad or m, such as { wheel = 0.0 }",
+    lambda v: isinstance(v, dict) and all(map(_angle, v.values())),
+    {"type": "object", "additionalProperties": _ANGLE},
+    lambda v: {name: radians_of(each) for name, each in v.items()},
+)
+
 
 def _initial(*names: str) -> Any:
     """Where an iteration starts."""

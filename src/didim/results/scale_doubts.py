@@ -1,0 +1,231 @@
+"""Doubts about scales that no residual can see: what the comparison with the description says.
+
+A common factor on all torques, a factor on one, a clock that runs wrong, a zero that is off, and a
+rotor that the model lacks. Each is a value; its sentence is made from it where it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.model import BaseModel
+from didim.dynamics.parameters import ParameterKind
+from didim.results.description import Comparison, compare, poses, same_for_all
+from didim.results.formatting import joint_label, listed
+from didim.signals.experiment import Experiment
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+MAX_FACTOR = 1.1
+"""Identified over described gravity torque or inertia, or its inverse, beyond which it is
+doubted.
+"""
+
+MAX_ZERO, LARGEST_ZERO = np.radians(6.0), np.radians(60.0)
+"""rad by which a zero may seem to be off, and beyond which the comparison is not believed."""
+
+MISSING_ROTOR = 2.0
+"""Times the described inertia beyond which a model without rotors lacks one."""
+
+MAX_FACTOR_SIGMA, MAX_ZERO_SIGMA, MAX_MISFIT = 0.1, np.radians(5.0), 0.3
+"""Of a comparison that says anything: standard deviations over the value and in rad, and the
+gravity torque that is not explained.
+"""
+
+MIN_SIGMAS = 3.0
+"""Standard deviations that a difference must have."""
+
+MAX_SPREAD = 0.1
+"""Relative difference of the factors of joints that count as one common factor."""
+
+
+class DoubtKind(Enum):
+    """What may be wrong."""
+
+    TORQUES = "all torques"
+    TORQUE = "some torques"
+    INERTIA = "some inertias"
+    CLOCK = "clock"
+    TORQUES_OR_CLOCK = "all torques or the clock"
+    ZERO = "zero"
+    ROTOR = "missing rotor"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One doubt about a scale."""
+
+    kind: DoubtKind
+    joints: tuple[int, ...]
+    """That it is about; empty: all of them."""
+    values: tuple[float, ...]
+    """The factor of each joint, or its zero in rad; one value for all joints."""
+    sigmas: tuple[float, ...]
+    """Standard deviations of these."""
+
+
+def scale_doubts(model: BaseModel, found: Comparison | None) -> tuple[Doubt, ...]:
+    """What the comparison with the description casts doubt on; empty where it fits or where nothing
+    is described.
+    """
+    if found is None:
+        return ()
+    heavy, known = compared(found)
+    with np.errstate(invalid="ignore"):
+        clear = np.abs(found.zero) > np.maximum(MAX_ZERO, MIN_SIGMAS * found.zero_sigma)
+        off_zero = heavy & clear & (found.zero_sigma < MAX_ZERO_SIGMA)
+        off_zero &= np.abs(found.zero) < LARGEST_ZERO
+    without_rotor = _without_rotor(model, found)
+    gravity = _common(found.factor, found.factor_sigma, heavy)
+    inertia = _common(found.inertia, found.inertia_sigma, known)
+    doubts: list[Doubt | None] = []
+    if gravity is not None and _is_off(*gravity):
+        doubts.append(_of_all(DoubtKind.TORQUES, gravity))
+    else:
+        off = heavy & _are_off(found.factor, found.factor_sigma)
+        doubts.append(_of(DoubtKind.TORQUE, off, found.factor, found.factor_sigma))
+        if inertia is not None and _is_off(*inertia):
+            kind = DoubtKind.CLOCK if heavy.any() else DoubtKind.TORQUES_OR_CLOCK
+            doubts.append(_of_all(kind, inertia))
+        else:
+            off = known & ~heavy & ~without_rotor & _are_off(found.inertia, found.inertia_sigma)
+            doubts.append(_of(DoubtKind.INERTIA, off, found.inertia, found.inertia_sigma))
+    doubts.append(_of(DoubtKind.ZERO, off_zero, found.zero, found.zero_sigma))
+    with np.errstate(invalid="ignore"):
+        rotors = without_rotor & (found.inertia - MIN_SIGMAS * found.inertia_sigma > MISSING_ROTOR)
+    doubts.append(_of(DoubtKind.ROTOR, rotors, found.inertia, found.inertia_sigma))
+    return tuple(each for each in doubts if each is not None)
+
+
+def compared(found: Comparison) -> tuple[Flags, Flags]:
+    """(n,) joints whose gravity torque, and whose inertia, the record tells well enough."""
+    with np.errstate(invalid="ignore"):
+        heavy = (found.factor_sigma < MAX_FACTOR_SIGMA * found.factor) & (found.misfit < MAX_MISFIT)
+        return heavy, found.inertia_sigma < MAX_FACTOR_SIGMA * found.inertia
+
+
+def _of(kind: DoubtKind, chosen: Flags, values: Array, sigmas: Array) -> Doubt | None:
+    """A doubt about some joints; None where there is none."""
+    joints = tuple(map(int, np.flatnonzero(chosen)))
+    if not joints:
+        return None
+    return Doubt(kind, joints, tuple(values[chosen].tolist()), tuple(sigmas[chosen].tolist()))
+
+
+def _of_all(kind: DoubtKind, factor: tuple[float, float]) -> Doubt:
+    return Doubt(kind, (), factor[:1], factor[1:])
+
+
+def _is_off(value: float, sigma: float) -> bool:
+    far = abs(np.log(max(value, 1e-12))) > np.log(MAX_FACTOR)
+    return bool(far and abs(value - 1) > MIN_SIGMAS * sigma)
+
+
+def _are_off(values: Array, sigmas: Array) -> Flags:
+    return np.array([_is_off(*each) for each in zip(values, sigmas, strict=True)])
+
+
+def _common(value: Array, sigma: Array, judged: Flags) -> tuple[float, float] | None:
+    """The factor that all judged joints have in common, with its sigma; None where they differ, or
+    only one of several joints is judged.
+    """
+    if judged.sum() < min(2, value.size):
+        return None
+    own, spread = value[judged], sigma[judged]
+    weight = 1.0 / np.maximum(spread, 1e-6 * own) ** 2
+    mean = float(weight @ own / weight.sum())
+    near = np.abs(own - mean) < np.maximum(MAX_SPREAD * mean, MIN_SIGMAS * spread)
+    return (mean, float(weight.sum() ** -0.5)) if near.all() else None
+
+
+def _without_rotor(model: BaseModel, found: Comparison) -> Flags:
+    """(n,) joints whose inertia is larger than described in a model without any rotor: a URDF has
+    none, and every geared drive does.
+    """
+    if any(each.kind is ParameterKind.ROTOR for each in model.full.parameters):
+        return np.zeros(model.robot.n, dtype=bool)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(found.inertia > 1.0)
+
+
+def sentence(model: BaseModel, doubt: Doubt) -> tuple[str, str]:
+    """What is seen, and what may be the cause."""
+    turns = doubt.kind is DoubtKind.ZERO
+    figures = [
+        f"{np.degrees(value):+.3g} +- {np.degrees(sigma):.2g} degrees"
+        if turns
+        else f"{value:.3g} +- {sigma:.2g}"
+        for value, sigma in zip(doubt.values, doubt.sigmas, strict=True)
+    ]
+    each = listed(
+        [
+            f"{figure} of {joint_label(model, j)}"
+            for figure, j in zip(figures, doubt.joints, strict=False)
+        ]
+    )
+    clock = f"the times of the record {np.sqrt(max(doubt.values[0], 0.0)):.3g} times too long"
+    return {
+        DoubtKind.TORQUES: (
+            f"gravity torques are {figures[0]} times the described ones, in all joints",
+            "are torque constants, gears and units right, and the described masses?",
+        ),
+        DoubtKind.TORQUE: (
+            f"gravity torques over the described ones are {each}",
+            "are torque constants and gears right there, or is a load not described?",
+        ),
+        DoubtKind.INERTIA: (
+            f"inertias over the described ones are {each}",
+            "are torque constants and gears right there, and the described rotors?",
+        ),
+        DoubtKind.CLOCK: (
+            f"inertias are {figures[0]} times the described ones in all joints, gravity torques "
+            "are not",
+            f"is the clock right? It would be so with {clock}.",
+        ),
+        DoubtKind.TORQUES_OR_CLOCK: (
+            f"inertias are {figures[0]} times the described ones, in all joints",
+            f"are all torques too large by that factor, or {clock}?",
+        ),
+        DoubtKind.ZERO: (
+            f"gravity acts as if positions were off: described minus recorded is {each}",
+            "are these zeros those of the description (position_offset)?",
+        ),
+        DoubtKind.ROTOR: (
+            f"inertias over the described ones are {each}",
+            'is a rotor (effect "rotor") missing?',
+        ),
+    }[doubt.kind]
+
+
+def scale_notes(model: BaseModel, found: Comparison | None) -> list[str]:
+    """The doubts as notes of an estimate, which no residual shows."""
+    notes = []
+    for doubt in scale_doubts(model, found):
+        seen, cause = sentence(model, doubt)
+        notes.append(f"Against the description, {seen}: {cause}")
+    return notes
+
+
+def estimate_scales(
+    model: BaseModel,
+    experiments: Sequence[Experiment],
+    names: Sequence[str],
+    values: Array,
+    covariance: Array,
+) -> list[str]:
+    """The notes on identified parameters (k,) with their covariance; the other base parameters are
+    zero.
+    """
+    if not np.isfinite(values).all():
+        return []
+    kept, b = [model.parameter_names.index(name) for name in names], len(model.parameter_names)
+    every, spread = np.zeros(b), np.zeros((b, b))
+    every[kept], spread[np.ix_(kept, kept)] = values, covariance
+    found = compare(model, poses(experiments), *same_for_all(model, every, spread))
+    return scale_notes(model, found)
