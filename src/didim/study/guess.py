@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from didim.errors import InputError
 from didim.signals.columns import usual_names
-from didim.signals.tables import Table
+from didim.signals.readers.table import Table
 from didim.signals.units import NAMES
 
 _TIME = re.compile(r"(t|time|times|timestamp|stamp|secs?|seconds)", re.IGNORECASE)

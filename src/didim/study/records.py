@@ -23,7 +23,16 @@ from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
 from didim.study.record_schema import ExperimentTable, ReferenceTable
 
-_OF_FILE = ("file", "columns", "rate", "units", "gear", "position_offset", "interpolation")
+_OF_FILE = (
+    "file",
+    "columns",
+    "rate",
+    "units",
+    "gear",
+    "position_offset",
+    "q_ref_start",
+    "interpolation",
+)
 """Keys of a reference that has a file of its own."""
 
 
@@ -41,8 +50,8 @@ def experiment_of(
         path = existing(table.file, folder, f"{key}.file")
     else:
         path = {
-            name: existing(str(text), folder, f"{key}.file.{name}")
-            for name, text in table.file.given().items()
+            name: [existing(text, folder, f"{key}.file.{name}") for text in texts]
+            for name, texts in table.file.lists.items()
         }
         if not path:
             raise InputError(
@@ -60,6 +69,9 @@ def experiment_of(
         drive_gain=table.drive_gain,
         usual_gain=_drive_gain(robot, controller),
         name=table.name,
+        rows=table.rows,
+        torque_delay=table.torque_delay,
+        q_ref_start=table.q_ref_start,
     )
     if table.reference is not None:
         record = _with_reference(
@@ -146,6 +158,7 @@ def _from_file(table: ReferenceTable, robot: Robot, folder: Path, key: str) -> R
         units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
         gear=_gear(table.gear, robot, f"{key}.gear"),
         position_offset=table.position_offset,
+        q_ref_start=table.q_ref_start,
     )
 
 

@@ -19,8 +19,8 @@ from didim.dynamics.parameters import ParameterKind
 from didim.errors import InputError
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string
+from didim.signals.readers.table import Table
 from didim.signals.states import measured_positions
-from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
 from didim.study.guess import guessed_columns, guessed_units
