@@ -146,7 +146,10 @@ FILES = {
     "empty": (b"", "the file is empty"),
     "header only": (b"t,tau1,tau2,q1,q2,r1,r2\n", "no row of numbers"),
     "words": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,oops\n", "no row of numbers; line 2 is"),
-    "ragged": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,2\n", "1 line is damaged (line 3, '1,2')"),
+    "ragged": (
+        b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,2\n",
+        "1 line is damaged (line 3",
+    ),
     "decimal commas": (b"t;tau1;tau2;q1;q2;r1;r2\n0,0;1;2;3;4;5;6\n", "one row only"),
     "binary": (bytes(range(256)) * 4, "holds binary data"),
     "one row": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n", "one row only"),

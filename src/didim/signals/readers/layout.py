@@ -42,7 +42,11 @@ class Layout:
 
 def layout_of(head: Sequence[Line], where: str) -> Layout:
     """The layout of a file that begins with the lines `head`, none of them empty."""
-    plain = [line for line in head if not line[1].startswith(REMARKS)]
+    plain = [
+        (number, text.partition("#")[0].rstrip())
+        for number, text in head
+        if not text.startswith(REMARKS)
+    ]
     if not plain:
         raise InputError(f"{where}: the file is empty.")
     notation, rows = _notation(plain)
@@ -82,20 +86,25 @@ def _notation(plain: Sequence[Line]) -> tuple[Notation, list[Line]]:
         rows = [line for line, found in widths.items() if found == width]
         if len(rows) * width > most:
             best, most = (notation, rows), len(rows) * width
-            if width > 1 and plain[-len(rows) :] == rows:
+            rest = [notation.cells(text) for _, text in plain[: -len(rows)]]
+            if plain[-len(rows) :] == rows and width > 1 and not _has_numbers(rest, notation):
                 break
     return best
 
 
 def _is_row(cells: Sequence[str], notation: Notation) -> bool:
     """Whether there are numbers and no texts."""
-    found = False
-    for cell in cells:
-        number = notation.number(cell)
-        if number is None:
-            return False
-        found |= number == number
-    return found
+    numbers = [*map(notation.number, cells)]
+    return None not in numbers and _has_numbers([cells], notation)
+
+
+def _has_numbers(rows: Sequence[Sequence[str]], notation: Notation) -> bool:
+    """Whether some cell is a number."""
+    return any(
+        number is not None and number == number
+        for cells in rows
+        for number in map(notation.number, cells)
+    )
 
 
 def _header(
@@ -126,7 +135,9 @@ def _named(text: str, notation: Notation, width: int) -> list[str] | None:
     """The cells of a header, which may be separated otherwise than the rows; None where their
     number is another.
     """
-    for separator in (notation.separator, ",", ";", "\t", None):
+    own = notation.separator
+    others = [mark for mark in (",", ";", "\t") if mark in text]
+    for separator in (*others, None) if own is None else (own, *others, None):
         cells = Notation(separator).cells(text)
         while len(cells) > width and not cells[-1]:
             cells = cells[:-1]
