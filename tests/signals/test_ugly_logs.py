@@ -245,7 +245,7 @@ def test_a_sparse_file_of_two_gigabytes_is_refused_at_once(tmp_path):
     file = tmp_path / "log.csv"
     file.write_text(text())
     os.truncate(file, 2 * 1024**3)
-    with pytest.raises(didim.InputError, match=r"line 402 has more than .* characters"):
+    with pytest.raises(didim.InputError, match=r"log\.csv: .*more than"):
         didim.load_experiment(file)
 
 

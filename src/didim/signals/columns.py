@@ -80,7 +80,9 @@ def listed(table: Table) -> str:
     return cut(", ".join(table), 200)
 
 
-def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> list[str]:
+def usual_names(
+    table: Mapping[str, Array], key: str, joints: Sequence[str] | None = None
+) -> list[str]:
     """The columns that carry the usual names of a signal: key, key1, key2, ..., or a bag's
     effort/<joint> and the like.
     """

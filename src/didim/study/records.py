@@ -80,6 +80,26 @@ def experiment_of(
     return record if table.between is None else record.between(*table.between)
 
 
+def parts_of(record: Experiment, table: ExperimentTable) -> dict[str, Experiment]:
+    """What is fitted to, "fit", and what is validated on, "validate": the record, or its parts."""
+    if table.hold_out is None:
+        return {table.use: record}
+    if table.use != "fit":
+        raise InputError(f'Experiment {record.name!r}: hold_out belongs to use = "fit".')
+    count = record.t.size
+    first = count - max(2, round(table.hold_out * count))
+    if first < 2:
+        raise InputError(
+            f"Experiment {record.name!r}: {count} samples are too few to hold out a part of them."
+        )
+    begin, last, held, end = (float(record.t[k]) for k in (0, first - 1, first, -1))
+    tried = record.between(held, end)
+    return {
+        "fit": record.between(begin, last),
+        "validate": replace(tried, name=f"{record.name} (last {100 * table.hold_out:.0f} %)"),
+    }
+
+
 def _gear(gear: Any, robot: Robot, key: str) -> Any:
     if gear != "robot":
         return gear

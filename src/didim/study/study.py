@@ -24,7 +24,7 @@ from didim.study.loops import controller_of, load_named_robot, method_of
 from didim.study.origin import files_of
 from didim.study.paths import resolved
 from didim.study.reading import read_study
-from didim.study.records import experiment_of
+from didim.study.records import experiment_of, parts_of
 from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
@@ -98,11 +98,13 @@ class Study:
         return self._used_to("validate")
 
     def _used_to(self, use: str) -> list[Experiment]:
-        return [
-            record
-            for record, table in zip(self.records, self.settings.experiment, strict=True)
-            if table.use == use
-        ]
+        with naming(self.name):
+            return [
+                part
+                for record, table in zip(self.records, self.settings.experiment, strict=True)
+                for key, part in parts_of(record, table).items()
+                if key == use
+            ]
 
     def method(self, name: str | None = None, **changed: object) -> Method:
         """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of

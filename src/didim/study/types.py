@@ -79,6 +79,11 @@ _COLUMN: Schema = {"anyOf": [_TEXT, {"type": "integer", "minimum": 1}]}
 
 Text = _type("a text", _text, _TEXT)
 Number = _type("a finite number", _number, _NUMBER)
+Fraction = _type(
+    "a number above 0 and below 1",
+    lambda v: _number(v) and 0.0 < v < 1.0,
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+)
 Whole = _type(
     "a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool), {"type": "integer"}
 )

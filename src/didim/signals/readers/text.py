@@ -21,7 +21,7 @@ from didim.signals.readers.table import Array, Table
 HEAD_LINES, HEAD_CHARACTERS = 100, 200_000
 """From which the layout of a file is seen; three lines at least."""
 
-MAX_LINE_LENGTH = 4_000_000
+MAX_LINE_LENGTH = 1_000_000
 """Characters."""
 
 _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
