@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 
-import pytest
-
 import didim
 from didim.cli import main
 from support.records import record
@@ -15,7 +13,6 @@ GAINS = "[14.87, 13.26, 11.13, 10.62, 11.03, 11.47]"
 """N.m/A, those of the record's author."""
 
 
-@pytest.mark.slow
 def test_init_asks_for_the_columns_and_identify_runs(tmp_path, monkeypatch, capsys):
     robot, log = (str(record("ur10e", name)) for name in ("ur10e.urdf", "empty.csv.gz"))
     monkeypatch.chdir(tmp_path)

@@ -164,6 +164,10 @@ class Study:
                 ),
             )
         settings["cutoff"] = filtering.cutoff
+        tables = (self.settings.idim, self.settings.didim, self.settings.output_error)
+        settings["followed"] = {
+            name for each in tables for name, value in each.given().items() if value is True
+        }
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with naming(self.name):

@@ -118,7 +118,8 @@ class IDIM:
         rho = chosen.residual(solution.values)
         residual = relative_residual(rho, chosen.y, chosen.joint, chosen.n)
         sigma = np.sqrt(np.diag(figures.covariance))
-        notes += implausible(model, chosen.names, solution.values, sigma, residual[1])
+        without_rest = self.rest_velocity is not None
+        notes += implausible(model, chosen.names, solution.values, sigma, residual[1], without_rest)
         request.tell(1.0)
         return assemble(
             request,
