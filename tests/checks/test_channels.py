@@ -114,3 +114,12 @@ def test_settings_that_are_on_are_not_advised():
     for followed, level in (((), "warn"), (("refine",), "pass")):
         findings = diagnose(model(), [clean()], slow, followed=followed)
         assert [each.level for each in findings if each.check == "bandwidth"] == [level]
+
+
+@pytest.mark.parametrize(
+    "method", [didim.IDIM(cutoff=20.0), didim.DIDIM(controller=didim.PD(natural_frequency=20.0))]
+)
+def test_errors_about_a_record_name_it(method):
+    short = clean().between(0.0, 0.05)
+    with pytest.raises(didim.InputError, match="Experiment 'run': The record is too short"):
+        didim.identify(model(), short, method)
