@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class InputError(ValueError):
@@ -16,6 +18,17 @@ class InfeasibleError(ArithmeticError):
     """The parameters are not physically consistent: the inertia matrix is not positive
     definite.
     """
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Put the name of a file or study before an error that does not give it."""
+    try:
+        yield
+    except InputError as problem:
+        if str(problem).startswith(f"{name}: "):
+            raise
+        raise InputError(f"{name}: {problem}") from problem
 
 
 def shortened(value: object, most: int = 80) -> str:
@@ -34,7 +47,15 @@ def cut(text: str, most: int) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known words, led by the one closest to `word`, as the tail of an error message."""
-    names = sorted(known)
+    names = sorted(known, key=by_numbers)
     close = difflib.get_close_matches(word, names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}Known: {', '.join(names)}."
+
+
+def by_numbers(name: str) -> list[tuple[int, str]]:
+    """The key of the natural order, in which tau2 comes before tau10."""
+    return [
+        (int(part), "") if part.isascii() and part.isdigit() else (-1, part)
+        for part in re.split(r"([0-9]{1,18})", name)
+    ]

@@ -91,7 +91,7 @@ def test_experiment_between_and_shapes():
     assert np.array_equal(part.q_ref, q[10:21])
     assert part.name == "run"
     assert didim.Experiment(t=T, tau=T, q_ref=T).n == 1
-    with pytest.raises(didim.InputError, match="No two samples"):
+    with pytest.raises(didim.InputError, match="'run': no two samples"):
         record.between(5, 6)
     with pytest.raises(didim.InputError, match="q must have 51 rows"):
         didim.Experiment(t=T, tau=tau, q_ref=q, q=q[:-1])

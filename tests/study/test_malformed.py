@@ -81,7 +81,7 @@ STUDIES = {
         study(experiment__0__between=[3.0, 1.0]),
         "start and end in s, the end later",
     ),
-    "between outside": (study(experiment__0__between=[50.0, 60.0]), "the record has 0 to 7.99 s"),
+    "between outside": (study(experiment__0__between=[50.0, 60.0]), "it has 0 to 7.99 s"),
     "unit": (
         study(experiment__0__units={"q": "degree"}),
         "unknown unit 'degree' of q; did you mean 'deg'?",
@@ -145,18 +145,21 @@ STUDIES = {
 FILES = {
     "empty": (b"", "the file is empty"),
     "header only": (b"t,tau1,tau2,q1,q2,r1,r2\n", "no row of numbers"),
-    "words": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,oops\n", "could not convert string 'oops'"),
-    "ragged": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,2\n", "not a table of numbers"),
-    "decimal commas": (b"t;tau1;tau2;q1;q2;r1;r2\n0,0;1;2;3;4;5;6\n", "a decimal comma?"),
-    "binary": (bytes(range(256)) * 4, "cannot be read"),
-    "one row": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n", "at least 2 times"),
+    "words": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,oops\n", "no row of numbers; line 2 is"),
+    "ragged": (
+        b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,2\n",
+        "1 line is damaged (line 3",
+    ),
+    "decimal commas": (b"t;tau1;tau2;q1;q2;r1;r2\n0,0;1;2;3;4;5;6\n", "one row only"),
+    "binary": (bytes(range(256)) * 4, "holds binary data"),
+    "one row": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n", "one row only"),
     "time backwards": (
         b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n2,1,2,3,4,5,6\n1,1,2,3,4,5,6\n",
         "must rise",
     ),
     "nan": (
         b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n1,nan,2,3,4,5,6\n",
-        "must be finite; sample 1, column 0",
+        "no value of tau (row 2)",
     ),
     "too short": (b"t,tau1,tau2,q1,q2,r1,r2\n0,1,2,3,4,5,6\n0.01,1,2,3,4,5,6\n", "too short"),
 }

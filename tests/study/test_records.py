@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import didim
-from didim.study.guess import guessed_columns, guessed_units
+from didim.signals.readers.table import Table
+from didim.study.guess import guess, guessed_columns, guessed_units
 from didim.study.template import data_template
 from support.files import write_table
 from support.studies import study, table, write_csv, write_study
@@ -118,6 +119,13 @@ def test_a_loop_lags_by_its_gains_and_its_friction():
             {"control": ["current1", "current2"], "dq": ["vel1", "vel2"]},
         ),
         (["t", "tau1", "tau2", "q2", "q3"], {"tau": ["tau1", "tau2"]}),
+        (
+            ["time", "elbow.position", "shoulder.position", "elbow.effort", "shoulder.effort"],
+            {
+                "q": ["shoulder.position", "elbow.position"],
+                "tau": ["shoulder.effort", "elbow.effort"],
+            },
+        ),
     ],
 )
 def test_columns_are_guessed_from_the_names_that_people_give(names, found):
@@ -134,7 +142,7 @@ def test_names_of_a_log_cannot_write_keys(tmp_path):
     model = didim.DynamicModel(didim.load_robot("scara"))
     columns = {"t": np.zeros(3), "tau": np.zeros((3, 2)), "q": np.zeros((3, 2)), evil: np.zeros(3)}
     text = (
-        data_template(tmp_path / "s.toml", "scara", model, "run.npz", columns)
+        data_template(tmp_path / "s.toml", "scara", model, "run.npz", Table(columns))
         .files[tmp_path / "s.toml"]
         .decode()
     )
@@ -157,3 +165,83 @@ def test_units_are_guessed_from_the_ends_of_names(names, units):
     assert guessed["t"] == names[0]
     assert guessed_units(guessed) == units
     assert ("q_ref" in guessed) == any("cmd" in name for name in names)
+
+
+def test_names_of_columns_may_have_the_joints_without_their_common_ends():
+    joints = ("arm_shoulder_joint", "arm_elbow_joint")
+    names = ["time", "elbow_pos", "shoulder_pos", "elbow_torque", "shoulder_torque"]
+    guessed = guessed_columns({name: np.zeros(3) for name in names}, joints)
+    assert guessed["q"] == ["shoulder_pos", "elbow_pos"]
+    assert guessed["tau"] == ["shoulder_torque", "elbow_torque"]
+
+
+def columns_without_names(*parts) -> Table:
+    columns = [column for part in parts for column in np.atleast_2d(np.asarray(part).T)]
+    return Table({str(k + 1): column for k, column in enumerate(columns)}, headed=False)
+
+
+def motion(count=800, rate=100.0):
+    t = np.arange(count) / rate
+    q = np.column_stack([np.sin(2 * t), np.cos(3 * t) + 0.3 * np.sin(t)])
+    return t, q, np.gradient(q, t, axis=0)
+
+
+def test_columns_without_names_are_guessed_by_what_they_hold():
+    t, q, dq = motion()
+    rng = np.random.default_rng(0)
+    tau, current = rng.standard_normal((2, t.size, 2))
+    found = guess(columns_without_names(t, q, dq, tau), ("a", "b"))
+    assert found.columns == {"t": 1, "q": "2-3", "dq": "4-5", "tau": "6-7"}
+    assert found.missing == []
+    found = guess(columns_without_names(tau, dq, q, t, current), ("a", "b"))
+    assert found.columns == {"t": 7, "q": "5-6", "dq": "3-4"}
+    assert found.missing == ["tau"]
+    assert any('"1-2" (up to' in remark and '"8-9" (up to' in remark for remark in found.remarks)
+
+
+def test_columns_joint_by_joint_in_milliseconds_with_a_reference():
+    t, q, dq = motion()
+    rough = q + 1e-4 * np.random.default_rng(0).standard_normal(q.shape)
+    tau = np.random.default_rng(1).standard_normal(q.shape)
+    joint = [np.column_stack([q[:, j], rough[:, j], dq[:, j], tau[:, j]]) for j in (0, 1)]
+    found = guess(columns_without_names(np.arange(t.size), 1e3 * t, *joint), ("a", "b"))
+    assert found.units == {"t": "ms"}
+    assert found.columns == {"t": 2, "q": [4, 8], "dq": [5, 9], "q_ref": [3, 7], "tau": [6, 10]}
+
+
+def test_columns_that_hold_nothing_of_the_kind_are_asked_for():
+    noise = np.random.default_rng(0).standard_normal((500, 5))
+    assert guess(columns_without_names(noise), ("a", "b")).missing == ["t", "tau", "q"]
+    assert guess(columns_without_names(np.zeros((5, 5))), ("a", "b")).missing == ["t", "tau", "q"]
+
+
+def test_the_last_part_of_a_record_is_held_out(tmp_path):
+    parts = load(tmp_path, experiment__0__hold_out=0.25)
+    whole = load(tmp_path).records[0]
+    (fit,), (held,) = parts.experiments, parts.validation
+    assert fit.t.size + held.t.size == whole.t.size
+    assert fit.t[-1] < held.t[0]
+    assert held.t.size == round(0.25 * whole.t.size)
+    assert held.name == "run (last 25 %)"
+    with pytest.raises(didim.InputError, match="belongs to use"):
+        _ = load(tmp_path, experiment__0__hold_out=0.25, experiment__0__use="validate").validation
+
+
+def test_rows_and_the_delay_of_the_torque_are_keys(tmp_path):
+    whole = load(tmp_path).records[0]
+    part = load(tmp_path, experiment__0__rows=[11, 200], experiment__0__torque_delay=0.02).records[
+        0
+    ]
+    step = float(whole.t[1] - whole.t[0])
+    shift = round(0.02 / step)
+    np.testing.assert_allclose(part.t, whole.t[10 : 200 - shift])
+    np.testing.assert_allclose(part.tau, whole.tau[10 + shift : 200], atol=1e-9)
+
+
+def test_files_of_each_joint_are_keys(tmp_path):
+    for name in ("t", "tau1", "tau2", "q1", "q2"):
+        write_csv(tmp_path / f"{name}.csv", {name: table()[name]})
+    file = {"t": "t.csv", "tau": ["tau1.csv", "tau2.csv"], "q": ["q1.csv", "q2.csv"]}
+    found = load(tmp_path, experiment=[{"file": file, "name": "joints"}])
+    assert found.records[0].n == 2
+    np.testing.assert_allclose(found.records[0].q[:, 1], table()["q2"], rtol=1e-9)

@@ -53,7 +53,7 @@ def sample(wanted: Any) -> str:
             items = [f"{k + 1}" if inner.isdigit() else inner for k in range(count)]
             return f"[{', '.join(items)}]"
         if kind in ("number", "integer"):
-            return "7"
+            return "0.7" if option.get("exclusiveMaximum") == 1 else "7"
         if kind == "boolean":
             return "true"
         if kind == "object":

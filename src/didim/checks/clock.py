@@ -8,13 +8,8 @@ import numpy as np
 
 from didim.checks.data import CheckData
 from didim.checks.finding import Finding, graded
-from didim.signals.resample import (
-    GAP_PERIODS,
-    MAX_JITTER,
-    MAX_REPEATED_FRACTION,
-    is_regular,
-    period_of,
-)
+from didim.signals.channels import MAX_REPEATED_FRACTION, repeated_torques
+from didim.signals.resample import GAP_PERIODS, MAX_JITTER, is_regular, mean_rate, period_of
 
 SLOWEST_RATE, FASTEST_RATE = 10.0, 1e5
 """Hz: logs of robots are rarely sampled more slowly or faster."""
@@ -27,7 +22,7 @@ def sampling(data: CheckData) -> Iterator[Finding]:
     """Regular, or jittering."""
     t = data.record.t
     step, period = np.diff(t), period_of(t)
-    length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {1 / period:.5g} Hz"
+    length = f"{t.size} samples in {t[-1] - t[0]:.4g} s, {mean_rate(t):.5g} Hz"
     spread = float(np.std(step[step < GAP_PERIODS * period])) / period
     if not SLOWEST_RATE < 1.0 / period < FASTEST_RATE:
         yield Finding(
@@ -39,8 +34,8 @@ def sampling(data: CheckData) -> Iterator[Finding]:
     yield Finding(
         "sampling",
         "warn",
-        f"the times jitter by {100 * spread:.2g} %: {length}, steps of {1e3 * step.min():.3g} to "
-        f"{1e3 * step.max():.3g} ms",
+        f"the times jitter by {100 * spread:.2g} %: {length} on average, steps of "
+        f"{1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms, most of them {1e3 * period:.3g} ms",
         "didim resamples on the logged time; it is better to log the clock of the controller than "
         "that of the logging computer.",
     )
@@ -67,13 +62,17 @@ def gaps(data: CheckData) -> Iterator[Finding]:
 
 def repeats(data: CheckData) -> Iterator[Finding]:
     """Samples that repeat the one before: a log that is faster than what it logs."""
-    still = np.all(np.diff(data.record.tau, axis=0) == 0, axis=1)
-    fraction = float(still.mean())
-    if MAX_REPEATED_FRACTION < fraction < 1.0:
-        yield Finding(
-            "repeats",
-            "warn",
-            f"{100 * fraction:.0f} % of the torque samples repeat the one before",
-            f"the torque is measured at about {data.rate * (1 - fraction):.3g} Hz only; decimate "
-            "to below that rate.",
-        )
+    fraction = repeated_torques(data.record.tau)
+    if not MAX_REPEATED_FRACTION < fraction < 1.0:
+        return
+    text = f"{100 * fraction:.0f} % of the torque samples repeat the one before"
+    measured = data.rate * (1 - fraction)
+    if data.rate / data.decimated <= measured:
+        yield Finding("repeats", "pass", f"{text}; decimation goes below that rate")
+        return
+    yield Finding(
+        "repeats",
+        "warn",
+        text,
+        f"the torque is measured at about {measured:.3g} Hz only; decimate to below that rate.",
+    )

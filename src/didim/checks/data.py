@@ -33,6 +33,10 @@ class CheckData:
     controller: Controller | None
     cutoff: float | None
     """Hz, of the filter of measured positions; None: none."""
+    decimated: int = 1
+    """The factor by which the record will be decimated."""
+    followed: frozenset[str] = frozenset()
+    """Settings that are on: nobody is advised to turn them on."""
 
     @cached_property
     def even(self) -> Experiment:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
+from didim.checks.channels import channels, held, read
 from didim.checks.clock import gaps, repeats, sampling
 from didim.checks.data import CheckData
+from didim.checks.delay import torque_delay
 from didim.checks.description import scale
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding, unjudged
@@ -21,9 +23,12 @@ from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 
 _FIRST: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
+    read,
     sampling,
     gaps,
     repeats,
+    held,
+    channels,
     movement,
     saturation,
     jumps,
@@ -31,7 +36,11 @@ _FIRST: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
 )
 """Clock and positions."""
 
-_THEN: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (torque_sign, torque_size)
+_THEN: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
+    torque_sign,
+    torque_size,
+    torque_delay,
+)
 """What only makes sense once the positions do."""
 
 
@@ -44,6 +53,7 @@ def diagnose(
     decimated: int = 1,
     rest_handled: str = "",
     cutoff: float | None = IDIM.cutoff,
+    followed: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Data problems to fix before identifying: checks of the records and the loop.
 
@@ -63,12 +73,17 @@ def diagnose(
         What the method does about joints at rest; empty: nothing.
     cutoff
         Hz, of the filter of measured positions.
+    followed
+        Names of the settings that are on, such as "refine": they are not advised.
     """
     if not experiments:
         raise InputError("There is no experiment to check; give at least one.")
     for experiment in experiments:
         check_joints(model, experiment)
-    records = [CheckData(model, experiment, controller, cutoff) for experiment in experiments]
+    records = [
+        CheckData(model, experiment, controller, cutoff, decimated, frozenset(followed))
+        for experiment in experiments
+    ]
     parameters = rough_parameters(records)
     findings: list[Finding] = []
     right: list[bool] = []

@@ -80,7 +80,8 @@ def excitation(records: Sequence[CheckData]) -> Iterator[Finding]:
             "excitation",
             "warn",
             figures,
-            "some parameters are poorly identified: use a richer trajectory, or idim.essential.",
+            "some parameters are poorly identified: use a richer trajectory"
+            f"{'' if 'essential' in records[0].followed else ', or idim.essential'}.",
         )
     else:
         yield Finding("excitation", "pass", figures)

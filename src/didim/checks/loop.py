@@ -116,8 +116,10 @@ def known(data: CheckData, assumed: bool) -> Iterator[Finding]:
             "loop",
             "warn",
             "the loop is assumed, not known",
-            "read the results with care; estimate_gains = true in [didim] estimates the gains if "
-            "the true reference was recorded.",
+            "read the results with care."
+            if "estimate_gains" in data.followed
+            else "read the results with care; estimate_gains = true in [didim] estimates the gains "
+            "if the true reference was recorded.",
         )
     else:
         yield Finding("loop", "pass", repr(data.controller))
@@ -153,7 +155,9 @@ def stability(data: CheckData, parameters: np.ndarray | None) -> Iterator[Findin
         return
     slowest, band = _slowest(linear, data), data.band
     text = f"slowest pole {slowest:.3g} Hz, motion up to {band:.3g} Hz"
-    if slowest < MIN_BANDWIDTH_RATIO * band:
+    if slowest < MIN_BANDWIDTH_RATIO * band and "refine" in data.followed:
+        yield Finding("bandwidth", "pass", f"{text}: too slow for plain DIDIM, but refine is on")
+    elif slowest < MIN_BANDWIDTH_RATIO * band:
         yield Finding(
             "bandwidth",
             "warn",

@@ -38,14 +38,19 @@ def run(options: argparse.Namespace) -> int:
         template = data_template(study, robot, model, _relative_to(study, options.data), table)
     write(template.files, options.force, OVERWRITE_HINT)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
-    for signal, columns in template.guessed.items():
-        print(f"  {signal}: {columns if isinstance(columns, str) else ', '.join(columns)}")
+    for note in (*template.notes, *template.guess.remarks):
+        print(f"  {note}")
+    for signal, columns in template.guess.columns.items():
+        listed = columns if isinstance(columns, list) else [columns]
+        print(f"  {signal}: {', '.join(map(str, listed))}")
+    for signal, unit in template.guess.units.items():
+        print(f"  unit of {signal}: {unit}")
     if template.unused:
-        print(f"  not used: {', '.join(sorted(template.unused))}")
+        print(f"  not used: {', '.join(template.unused)}")
     if template.missing:
         print(
             f"To be filled in, in columns: {', '.join(template.missing)}; they cannot be guessed "
-            "from the names of the log."
+            "from the log."
         )
     name = shlex.quote(str(study))
     print(f"Next: didim check {name}, then didim identify {name}")

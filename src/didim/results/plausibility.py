@@ -26,10 +26,15 @@ BIAS_SIGMAS = 2.0
 
 
 def implausible(
-    model: BaseModel, names: Sequence[str], values: Array, sigma: Array, residual: Array
+    model: BaseModel,
+    names: Sequence[str],
+    values: Array,
+    sigma: Array,
+    residual: Array,
+    without_rest: bool = False,
 ) -> list[str]:
     """The notes, for parameters with their standard deviations (18) and the residual of each joint
-    (n,).
+    (n,); `without_rest` says whether equations of joints at rest are left out already.
     """
     notes, known = [], dict(zip(names, values, strict=True))
     base = np.array([known.get(name, 0.0) for name in model.parameter_names])
@@ -44,7 +49,11 @@ def implausible(
     bad = [name for name, value, s in triples if frictional[name] and value < -3 * s]
     if bad:
         turned = len(bad) == sum(frictional[name] for name in names)
-        at_rest = "Equations of joints at rest spoil it; try rest_velocity."
+        at_rest = (
+            "Is a larger rest_velocity needed, or another friction model?"
+            if without_rest
+            else "Equations of joints at rest spoil it; try rest_velocity."
+        )
         hint = "Is the sign of the torque right?" if turned else at_rest
         notes.append(f"Negative friction: {', '.join(bad)}. {hint}")
     if np.any(poor := residual > SUSPECT):

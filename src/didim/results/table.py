@@ -138,8 +138,8 @@ def all_notes(estimate: Estimate) -> list[str]:
     if estimate.scaled_condition > ILL_CONDITIONED:
         notes.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g} with scaled columns): some "
-            "parameters are hardly identified; a richer trajectory or fewer (essential) parameters "
-            "would help."
+            "parameters are hardly identified; a richer trajectory"
+            f"{'' if estimate.eliminated else ' or fewer (essential) parameters'} would help."
         )
     notes += _colour(estimate)
     return notes + _guards(estimate) + _convergence(estimate)

@@ -13,30 +13,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError, cut, nearest, shortened
+from didim.errors import InputError, by_numbers, cut, nearest, shortened
 from didim.signals.readers.bags import KINDS as STATES
-from didim.signals.tables import Table
+from didim.signals.readers.table import Table
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, str | int | Sequence[str | int]]
 """From a signal to its columns: a name, a number (1 is the first) or a list of them, one for each
-joint. A name may be a pattern: "pos*" (matches in the order of their numbers), "pos{j}" (j = 1, 2,
-...) or "pos_{joint}" (the robot's joint names).
+joint. A name may be a range of numbers, "2-7" or "2-4, 8", or a pattern: "pos*" (matches in the
+order of their numbers), "pos{j}" (j = 1, 2, ...) or "pos_{joint}" (the robot's joint names).
 """
 
-_NUMBER = re.compile(r"[0-9]+")
+_RANGES = re.compile(r"\s*\d{1,9}(\s*-\s*\d{1,9})?(\s*,\s*\d{1,9}(\s*-\s*\d{1,9})?)*\s*", re.ASCII)
+"""Numbers and ranges of columns, "2-7" or "2-4, 8"."""
 
 _FROM_STATES = dict(zip(STATES, ("q", "dq", "tau"), strict=True))
 
 
-def signals_of(
+def columns_of(
     table: Table,
     columns: Columns | None,
     known: Sequence[str],
     where: str,
     joints: Sequence[str] | None = None,
-) -> dict[str, Array]:
-    """The signals (N, k) that `columns` names, or that carry the usual names."""
+) -> dict[str, list[str]]:
+    """From a signal to its columns in the table, as `columns` or the usual names say."""
     if joints is not None and (
         isinstance(joints, str) or not all(isinstance(joint, str) for joint in _listed(joints))
     ):
@@ -53,7 +54,18 @@ def signals_of(
             raise InputError(
                 f"{where}: columns has the unknown signal {key!r}; {nearest(str(key), known)}"
             )
-    return {key: _signal(table, key, names, where, joints) for key, names in columns.items()}
+    return {key: _columns(table, key, names, where, joints) for key, names in columns.items()}
+
+
+def signal_of(table: Table, key: str, names: Sequence[str], where: str) -> Array:
+    """The signal (N, k) that some columns of a table form."""
+    parts = [table[name] for name in names]
+    lengths = {part.shape[0] for part in parts}
+    if len(lengths) != 1:
+        raise InputError(
+            f"{where}: the columns of {key} have different lengths: {sorted(lengths)}."
+        )
+    return np.hstack([part[:, None] if part.ndim == 1 else part for part in parts])
 
 
 def _listed(names: object) -> list[object]:
@@ -63,10 +75,14 @@ def _listed(names: object) -> list[object]:
 
 def listed(table: Table) -> str:
     """The columns of a table for an error message."""
+    if not table.headed and len(table) > 1:
+        return f"columns 1 to {len(table)} without names, counted from 1"
     return cut(", ".join(table), 200)
 
 
-def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> list[str]:
+def usual_names(
+    table: Mapping[str, Array], key: str, joints: Sequence[str] | None = None
+) -> list[str]:
     """The columns that carry the usual names of a signal: key, key1, key2, ..., or a bag's
     effort/<joint> and the like.
     """
@@ -91,13 +107,13 @@ def usual_names(table: Table, key: str, joints: Sequence[str] | None = None) -> 
     return sorted(numbered, key=lambda name: numbered[name])
 
 
-def _signal(
+def _columns(
     table: Table,
     key: str,
     names: str | int | Sequence[str | int],
     where: str,
     joints: Sequence[str] | None,
-) -> Array:
+) -> list[str]:
     wanted: list[Any] = list(names) if isinstance(names, list | tuple) else [names]
     if not wanted or not all(
         isinstance(name, str | int) and not isinstance(name, bool) for name in wanted
@@ -106,21 +122,18 @@ def _signal(
             f"{where}: columns of {key} must be a name, a number or a list of them, found "
             f"{shortened(names)}."
         )
-    parts = []
+    there, found = list(table), []
     for name in (each for one in wanted for each in _expanded(table, one, joints)):
-        label = list(table)[name - 1] if isinstance(name, int) and 0 < name <= len(table) else name
+        label = there[name - 1] if isinstance(name, int) and 0 < name <= len(there) else name
         if label not in table:
-            raise InputError(
-                f"{where}: there is no column {name!r} for {key}; {nearest(str(name), table)}"
+            hint = (
+                f"there are {listed(table)}."
+                if isinstance(name, int) or not table.headed
+                else nearest(str(name), table)
             )
-        column = table[str(label)]
-        parts.append(column[:, None] if column.ndim == 1 else column)
-    lengths = {part.shape[0] for part in parts}
-    if len(lengths) != 1:
-        raise InputError(
-            f"{where}: the columns of {key} have different lengths: {sorted(lengths)}."
-        )
-    return np.hstack(parts)
+            raise InputError(f"{where}: there is no column {name!r} for {key}; {hint}")
+        found.append(str(label))
+    return found
 
 
 def _expanded(table: Table, name: str | int, joints: Sequence[str] | None) -> list[str | int]:
@@ -135,17 +148,25 @@ def _expanded(table: Table, name: str | int, joints: Sequence[str] | None) -> li
     if "{j}" in name:
         counted = (name.replace("{j}", str(j)) for j in count(1))
         return [*takewhile(table.__contains__, counted)] or [name]
+    if _RANGES.fullmatch(name):
+        return _counted(name, len(table))
     found = (
         [each for each in table if fnmatchcase(each, name)]
         if any(mark in name for mark in "*?[")
         else []
     )
-    return [*sorted(found, key=_by_numbers)] or [name]
+    return [*sorted(found, key=by_numbers)] or [name]
 
 
-def _by_numbers(name: str) -> list[tuple[int, str]]:
-    """So that tau2 comes before tau10."""
-    return [
-        (int(part), "") if _NUMBER.fullmatch(part) else (-1, part)
-        for part in re.split(r"([0-9]+)", name)
-    ]
+def _counted(text: str, most: int) -> list[str | int]:
+    """The numbers that "2-4, 8" stands for; of a range that leaves the table, the first and last
+    number.
+    """
+    found: list[str | int] = []
+    for part in text.split(","):
+        first, _, last = (each.strip() for each in part.partition("-"))
+        start, end = int(first), int(last or first)
+        step = 1 if end >= start else -1
+        inside = min(start, end) > 0 and max(start, end) <= most
+        found += range(start, end + step, step) if inside else [start, end]
+    return found

@@ -50,25 +50,25 @@ class Experiment:
         name: str = "",
         notes: Sequence[str] = (),
     ) -> None:
-        time = instants(t, "t of the experiment")
+        title = f"experiment {name!r}" if isinstance(name, str) and name else "the experiment"
+        time = instants(t, f"t of {title}")
         width = width_of(tau, "tau")
         step = float(np.median(np.diff(time)))
         if not SHORTEST_PERIOD < step < LONGEST_PERIOD:
             raise InputError(
-                f"t of the experiment must be in seconds, found steps of {step:.3g} s; declare its "
-                "unit."
+                f"t of {title} must be in seconds, found steps of {step:.3g} s; declare its unit."
             )
         signals = {
-            key: None if value is None else samples(value, key, width, time.size).copy()
+            key: None if value is None else samples(value, _of(key, name), width, time.size).copy()
             for key, value in (("tau", tau), ("q", q), ("dq", dq))
         }
         if not isinstance(name, str) or not all(isinstance(note, str) for note in _listed(notes)):
             raise InputError("name must be a text and notes a list of texts.")
         if isinstance(q_ref, Trajectory):
             if q_ref.n != width:
-                raise InputError(f"q_ref has {q_ref.n} joints, tau has {width}.")
+                raise InputError(f"{_of('q_ref', name)} has {q_ref.n} joints, tau has {width}.")
         elif q_ref is not None:
-            q_ref = samples(q_ref, "q_ref", width, time.size).copy()
+            q_ref = samples(q_ref, _of("q_ref", name), width, time.size).copy()
         set_fields(self, t=time.copy(), **signals, q_ref=q_ref, name=name, notes=tuple(notes))
 
     def __repr__(self) -> str:
@@ -100,8 +100,8 @@ class Experiment:
         keep = (self.t >= start) & (self.t <= end)
         if keep.sum() < 2:
             raise InputError(
-                f"No two samples lie between {start:g} and {end:g} s; the record has {self.t[0]:g} "
-                f"to {self.t[-1]:g} s."
+                f"Experiment {self.name!r}: no two samples lie between {start:g} and {end:g} s; it "
+                f"has {self.t[0]:g} to {self.t[-1]:g} s."
             )
         cut: dict[str, Any] = {
             name: None if (value := getattr(self, name)) is None else value[keep]
@@ -130,6 +130,26 @@ class Experiment:
             q_ref=trajectory,
             notes=(*self.notes, f"The reference was shifted by {1e3 * offset:.4g} ms."),
         )
+
+    def torque_advanced(self, delay: float) -> Experiment:
+        """The experiment with its torque shifted earlier by `delay` s, by which it was logged later
+        than the positions; cut to the times that both cover.
+        """
+        at = self.t + real(delay, f"torque_delay of experiment {self.name!r}")
+        tau = np.column_stack([np.interp(at, self.t, column) for column in self.tau.T])
+        inside = self.t[(at >= self.t[0]) & (at <= self.t[-1])]
+        if inside.size < 2:
+            raise InputError(
+                f"Experiment {self.name!r}: torque_delay, {delay:g} s, is longer than the record."
+            )
+        note = f"The torque was shifted earlier by {1e3 * delay:.4g} ms (torque_delay)."
+        shifted = replace(self, tau=tau, notes=(*self.notes, note))
+        return shifted.between(float(inside[0]), float(inside[-1]))
+
+
+def _of(key: str, name: object) -> str:
+    """A signal of a record, as messages call it."""
+    return f"{key} of experiment {name!r}" if isinstance(name, str) and name else key
 
 
 def _listed(notes: object) -> list[object]:

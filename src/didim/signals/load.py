@@ -5,28 +5,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import cumulative_trapezoid
 
-from didim.errors import InputError, shortened
+from didim.errors import InputError, naming, shortened
 from didim.robot.drive import Drive
-from didim.signals.columns import Columns, listed, signals_of
+from didim.signals.cleaning import Rows, in_order, part_of, usable
+from didim.signals.columns import Columns
 from didim.signals.experiment import Experiment
+from didim.signals.gather import Files, Gathered, gather
 from didim.signals.reference import Reference, Trajectory
-from didim.signals.tables import KINDS, read_table
-from didim.signals.units import Units, in_si
-from didim.validation import per_joint, real
+from didim.signals.tables import KINDS
+from didim.signals.units import Units, declared, in_si
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
-Files = str | PathLike[str] | Mapping[str, str | PathLike[str]]
-"""One file, or one for each signal."""
 
-_EXPERIMENT = ("t", "tau", "control", "q_ref", "q", "dq")
+_EXPERIMENT = ("t", "tau", "control", "q_ref", "dq_ref", "q", "dq")
 _REFERENCE = ("t", "q_ref", "dq_ref", "ddq_ref")
+
+SLOWEST_PERIOD = 0.5
+"""s between samples, from which on the time is probably in another unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +81,26 @@ def load_experiment(
     units: Units | None = None,
     gear: ArrayLike | None = None,
     position_offset: ArrayLike | None = None,
+    rows: Sequence[int] | None = None,
+    torque_delay: float | None = None,
+    q_ref_start: ArrayLike | None = None,
 ) -> Experiment:
     """Read a record.
+
+    Rows that are damaged, have no value or come too late are left out, with a note; above 1 % of
+    them the record is refused.
 
     Parameters
     ----------
     path
-        A .csv, .tsv, .txt (also .gz), .mat, .npz, .parquet, .bag or .mcap file, or the folder of a
-        ROS 2 bag; or one for each signal.
+        A .csv, .tsv, .txt, .dat, .log (also .gz), .mat, .npz, .parquet, .bag or .mcap file, or the
+        folder of a ROS 2 bag; or one for each signal, or a list of one for each joint.
     columns
-        Which column is what: keys t, tau (or control), q_ref, q, dq; values a name, a number (1 is
-        the first) or a list of them, one for each joint; patterns "pos*", "pos{j}" and, with
-        `joints`, "pos_{joint}". None: columns called t, tau1, tau2, ... (or arrays called t, tau,
-        ...), or the joint states of a bag; of a file that is given for one signal, all.
+        Which column is what: keys t, tau (or control), q_ref (or dq_ref), q, dq; values a name, a
+        number or a range such as "2-7" (1 is the first), or a list of them, one for each joint;
+        patterns "pos*", "pos{j}" and, with `joints`, "pos_{joint}". None: columns called t, tau1,
+        tau2, ... (or arrays called t, tau, ...), or the joint states of a bag; of a file that is
+        given for one signal, all.
     reference
         The reference, where the file has none: a `Reference` from `load_reference`, a trajectory or
         an array on t.
@@ -107,36 +116,58 @@ def load_experiment(
         (n,) names of the robot's joints, in its order, for patterns and bags.
     units, gear, position_offset
         See `Conversion`: what brings the log to SI and to the joint side.
+    rows
+        First and last row that are used, both included, counted from 1, the header not counted.
+    torque_delay
+        s by which the log has the torque later than the positions; the torque is shifted back.
+    q_ref_start
+        (n,) rad or m, with dq_ref and no q_ref: where the integral of the velocities starts.
     """
-    chosen, where, there = _gather(path, columns, _EXPERIMENT, rate, joints)
-    if ("tau" in chosen) == ("control" in chosen):
+    found = gather(path, columns, _EXPERIMENT, rate, joints)
+    where = found.where
+    if ("tau" in found.signals) == ("control" in found.signals):
         raise InputError(
-            f"{where}: give either tau or control (with drive_gain) in columns; there are {there}."
+            f"{where}: give either tau or control (with drive_gain) in columns; there are "
+            f"{found.there}."
         )
-    if reference is not None and "q_ref" in chosen:
+    if reference is not None and {"q_ref", "dq_ref"} & {*found.signals}:
         raise InputError(f"{where}: the reference is given twice, as a column and as reference=.")
-    chosen = Conversion(units, gear, position_offset)(chosen, where)
+    kept = _cleaned(found, rows, Conversion(units, gear, position_offset))
+    chosen = kept.signals
     if "control" in chosen:
         chosen["tau"] = _torque(
             chosen.pop("control"), usual_gain if drive_gain is None else drive_gain, where
         )
     elif drive_gain is not None:
         raise InputError(f"{where}: drive_gain belongs to control; tau is in N.m already.")
-    kept, notes = _rising(chosen, where)
-    q_ref = kept.get("q_ref") if reference is None else reference
     if (
-        len(kept["t"]) < len(chosen["t"])
-        and reference is not None
+        reference is not None
         and not isinstance(reference, Trajectory)
+        and (len(chosen["t"]) < len(found.signals["t"]))
     ):
         raise InputError(
-            f"{where}: samples repeat, so that a reference on t is ambiguous; give a "
+            f"{where}: rows are left out, so that a reference on t is ambiguous; give a "
             "didim.Reference."
         )
+    t, notes = chosen["t"][:, 0], [*found.notes, *kept.notes]
+    if "dq_ref" in chosen:
+        if "q_ref" in chosen:
+            raise InputError(
+                f"{where}: name either q_ref or dq_ref; a reference of both is a file of its own."
+            )
+        chosen["q_ref"] = _integrated(t, chosen["dq_ref"], q_ref_start, chosen.get("q"), where)
+        notes.append("The reference is the integral of its velocities from q_ref_start.")
+    elif q_ref_start is not None:
+        raise InputError(f"{where}: q_ref_start belongs to dq_ref without q_ref.")
+    if rate is None and not (units and "t" in units):
+        notes += _slow(float(np.median(np.diff(t))))
     title = _stem(where) if name is None else name
-    return Experiment(
-        kept["t"][:, 0], kept["tau"], q_ref, kept.get("q"), kept.get("dq"), title, tuple(notes)
-    )
+    q_ref = chosen.get("q_ref") if reference is None else reference
+    with naming(where):
+        record = Experiment(
+            t, chosen["tau"], q_ref, chosen.get("q"), chosen.get("dq"), title, notes
+        )
+        return record if torque_delay is None else record.torque_advanced(torque_delay)
 
 
 def load_reference(
@@ -149,70 +180,56 @@ def load_reference(
     units: Units | None = None,
     gear: ArrayLike | None = None,
     position_offset: ArrayLike | None = None,
+    q_ref_start: ArrayLike | None = None,
 ) -> Reference:
     """Read a reference: keys t, q_ref, dq_ref, ddq_ref of `columns`, everything else as for
     `load_experiment`.
     """
-    chosen, where, there = _gather(path, columns, _REFERENCE, rate, joints)
-    if "q_ref" not in chosen:
+    found = gather(path, columns, _REFERENCE, rate, joints)
+    if not {"q_ref", "dq_ref"} & {*found.signals}:
         raise InputError(
-            f"{where}: which columns are q_ref? Name them in columns; there are {there}."
+            f"{found.where}: which columns are q_ref? Name them in columns; there are "
+            f"{found.there}."
         )
-    kept, _ = _rising(Conversion(units, gear, position_offset)(chosen, where), where)
-    return Reference(
-        kept["t"][:, 0], kept["q_ref"], kept.get("dq_ref"), kept.get("ddq_ref"), interpolation
-    )
+    kept = _cleaned(found, None, Conversion(units, gear, position_offset)).signals
+    t = kept["t"][:, 0]
+    if "q_ref" not in kept:
+        kept["q_ref"] = _integrated(t, kept["dq_ref"], q_ref_start, None, found.where)
+    elif q_ref_start is not None:
+        raise InputError(f"{found.where}: q_ref_start belongs to dq_ref without q_ref.")
+    with naming(found.where):
+        return Reference(t, kept["q_ref"], kept.get("dq_ref"), kept.get("ddq_ref"), interpolation)
 
 
-def _gather(
-    path: Files,
-    columns: Columns | None,
-    known: Sequence[str],
-    rate: float | None,
-    joints: Sequence[str] | None,
-) -> tuple[dict[str, Array], str, str]:
-    """The signals, how errors call their files, and the columns that are there."""
-    chosen: dict[str, Array] = {}
-    if isinstance(path, Mapping):
-        for key in columns or {}:
-            if key not in path:
-                raise InputError(f"columns names {key!r}, for which no file is given.")
-        if not path:
-            raise InputError(
-                "No file is given; give one for each signal, such as {'tau': 'torque.csv'}."
-            )
-        tables = {str(each): read_table(each) for each in path.values()}
-        for key, each in path.items():
-            table = tables[str(each)]
-            names: Columns = {
-                key: list(table) if columns is None or key not in columns else columns[key]
-            }
-            chosen |= signals_of(table, names, known, Path(each).name, joints)
-    else:
-        tables = {str(path): read_table(path)}
-        chosen = signals_of(tables[str(path)], columns, known, Path(path).name, joints)
-    where = ", ".join(Path(each).name for each in tables)
-    for key, signal in chosen.items():
-        if joints is not None and key != "t" and signal.shape[1] != len(joints):
-            raise InputError(
-                f"{where}: {key} has {signal.shape[1]} columns, the robot has {len(joints)} joints "
-                f"({', '.join(joints)}); "
-                f"name one column for each."
-            )
-    there = "; ".join(listed(table) for table in tables.values())
-    if "t" not in chosen and rate is None:
+def _cleaned(found: Gathered, rows: Sequence[int] | None, conversion: Conversion) -> Rows:
+    """The rows that are used, in SI units and on the joint side."""
+    declared(found.units, conversion.units, found.where)
+    kept = in_order(usable(part_of(found.signals, rows, found.where), found.damaged))
+    if len(kept.number) < 2:
+        raise InputError(f"{found.where}: there is one row only; a record needs two at least.")
+    return replace(kept, signals=conversion(kept.signals, found.where))
+
+
+def _integrated(t: Array, dq: Array, start: ArrayLike | None, q: Array | None, where: str) -> Array:
+    """Positions (N, n) that begin at `start` (n,) and move with the velocities dq (N, n)."""
+    if start is None:
+        first = "" if q is None else f"; the first measured one is {np.round(q[0], 6).tolist()}"
         raise InputError(
-            f"{where}: which column is the time? Name it in columns, as t, or give rate; there are "
-            f"{there}."
+            f"{where}: a reference of velocities alone needs q_ref_start, the position where it "
+            f"starts{first}."
         )
-    if "t" in chosen and rate is not None:
-        raise InputError(f"{where}: the time is given twice, as a column and by rate.")
-    if rate is not None and chosen:
-        period = 1.0 / real(rate, f"{where}: rate, in samples per second,", above=0.0)
-        chosen["t"] = (
-            period * np.arange(len(next(iter(chosen.values()))), dtype=np.float64)[:, None]
-        )
-    return chosen, where, there
+    begin = per_joint(start, f"{where}: q_ref_start", dq.shape[1])
+    return begin + cumulative_trapezoid(dq, t, axis=0, initial=0.0)
+
+
+def _slow(step: float) -> list[str]:
+    """A note where the time is probably not in seconds."""
+    if step < SLOWEST_PERIOD:
+        return []
+    return [
+        f"A sample comes every {step:.4g} s, if the time is in seconds as it was taken; declare "
+        'units = { t = "ms" } or the like if it is not.'
+    ]
 
 
 def _stem(name: str) -> str:
@@ -260,29 +277,3 @@ def _torque(control: Array, drive_gain: ArrayLike | None, where: str) -> Array:
         if g.shape == (n, n) and n > 1
         else control * per_joint(g.reshape(-1) if g.size == n else g, "drive_gain", n)
     )
-
-
-def _rising(signals: dict[str, Array], where: str) -> tuple[dict[str, Array], list[str]]:
-    """The signals without samples whose time repeats that of the one before, and a note if there
-    were any.
-    """
-    t = signals["t"]
-    if t.shape[1] != 1:
-        raise InputError(f"{where}: t must be one column, found {t.shape[1]}.")
-    short = {key: value.shape[0] for key, value in signals.items()}
-    if len(set(short.values())) != 1:
-        raise InputError(
-            f"{where}: the signals differ in length: "
-            f"{', '.join(f'{key} {size}' for key, size in short.items())}."
-        )
-    again = np.concatenate([[False], np.diff(t[:, 0]) == 0])
-    if not again.any():
-        return signals, []
-    alike = np.concatenate(
-        [[False], np.all(np.diff(np.hstack(list(signals.values())), axis=0) == 0, axis=1)]
-    )
-    note = (
-        f"{int(again.sum())} samples repeat the time of the one before ({int(alike.sum())} of "
-        "them in every value): left out."
-    )
-    return {key: value[~again] for key, value in signals.items()}, [note]

@@ -1,6 +1,4 @@
-"""A regular clock for a record: jittering times are resampled on the logged time, repeated samples
-are found.
-"""
+"""A regular clock for a record: jittering times are resampled on the logged time."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from didim.signals.channels import channel_notes
 from didim.signals.experiment import Experiment
 from didim.signals.reference import Reference, Trajectory
 
@@ -22,14 +21,19 @@ MAX_JITTER = 0.01
 GAP_PERIODS = 5.5
 """Periods without a sample that make a gap."""
 
-MAX_REPEATED_FRACTION = 0.2
-"""Fraction of samples equal to the one before, above which a note is added."""
-
 
 def period_of(t: Array) -> float:
     """The sampling period, s: the mean one where the clock is regular, else the median."""
     mean = float(t[-1] - t[0]) / (t.size - 1)
     return mean if _misses(t, mean) <= MAX_JITTER else float(np.median(np.diff(t)))
+
+
+def mean_rate(t: Array) -> float:
+    """Samples per second, on average, gaps not counted; the median period may be that of another
+    rate.
+    """
+    step = np.diff(t)
+    return float(1.0 / np.mean(step[step <= GAP_PERIODS * period_of(t)]))
 
 
 def is_regular(t: Array) -> bool:
@@ -42,11 +46,11 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     with a note.
 
     Torques are interpolated linearly, positions and velocities by cubic splines. A reference given
-    on the logged times keeps them, read with `interpolation`. Notes are added for gaps and for
-    torques that repeat themselves.
+    on the logged times keeps them, read with `interpolation`. Notes are added for gaps, repeated
+    samples and dead channels.
     """
     t, tau = experiment.t, experiment.tau
-    notes = [*experiment.notes, *_repetitions(tau)]
+    notes = [*experiment.notes, *channel_notes(experiment)]
     if is_regular(t):
         return (
             experiment
@@ -57,8 +61,8 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     period = period_of(t)
     clock: Array = t[0] + period * np.arange(int(np.floor((t[-1] - t[0]) / period + 1e-6)) + 1)
     notes.append(
-        f"The times jitter (steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms): "
-        f"resampled every {1e3 * period:.4g} ms."
+        f"The times jitter (steps of {1e3 * step.min():.3g} to {1e3 * step.max():.3g} ms, "
+        f"{mean_rate(t):.4g} Hz on average): resampled every {1e3 * period:.4g} ms."
     )
     gaps = np.flatnonzero(step > GAP_PERIODS * period)
     if gaps.size:
@@ -84,15 +88,3 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
 def _misses(t: Array, period: float) -> float:
     """Largest distance of a time to the clock t[0] + k period, in periods."""
     return float(np.abs((t - t[0]) / period - np.arange(t.size)).max())
-
-
-def _repetitions(tau: Array) -> list[str]:
-    """A note if many samples repeat the one before: a log that is faster than what it logs."""
-    still = np.all(np.diff(tau, axis=0) == 0, axis=1)
-    fraction = float(still.mean())
-    if fraction <= MAX_REPEATED_FRACTION or fraction == 1.0:
-        return []
-    return [
-        f"{100 * fraction:.0f} % of the torque samples repeat the one before: the log is sampled "
-        "faster than the measurement."
-    ]

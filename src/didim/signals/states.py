@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError
+from didim.errors import InputError, naming
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
 from didim.signals.resample import period_of
@@ -56,7 +56,8 @@ def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4
     are exactly at rest.
     """
     q = measured_positions(experiment)
-    smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(experiment.t), cutoff, order)
+    with naming(f"Experiment {experiment.name!r}"):
+        smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(experiment.t), cutoff, order)
     moves = ~still_joints(q)
     return States(smooth, np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0))
 

@@ -15,19 +15,15 @@ from didim.errors import InputError, nearest, shortened
 from didim.signals.readers.arrays import read_mat, read_npz
 from didim.signals.readers.bags import read_bag
 from didim.signals.readers.parquet import read_parquet
+from didim.signals.readers.table import Table
 from didim.signals.readers.text import read_text
 
 Array = NDArray[np.float64]
-Table = dict[str, Array]
-"""Columns by name: (N,) from text files; (N,) or (N, n) from files of arrays."""
 
-_READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": read_text,
-    ".csv.gz": read_text,
-    ".tsv": read_text,
-    ".tsv.gz": read_text,
-    ".txt": read_text,
-    ".txt.gz": read_text,
+_TEXTS = (".csv", ".tsv", ".txt", ".dat", ".log")
+
+_READERS: dict[str, Callable[[Path], dict[str, Array]]] = {
+    **{f"{kind}{packed}": read_text for kind in _TEXTS for packed in ("", ".gz")},
     ".mat": read_mat,
     ".npz": read_npz,
     ".parquet": read_parquet,
@@ -48,7 +44,7 @@ def read_table(path: str | PathLike[str]) -> Table:
     kind = ("".join(file.suffixes[-2:]) if file.suffix.lower() == ".gz" else file.suffix).lower()
     try:
         if (file / "metadata.yaml").is_file():
-            return read_bag(file)
+            return Table(read_bag(file))
         if not file.is_file():
             reason = (
                 "is a folder"
@@ -63,7 +59,8 @@ def read_table(path: str | PathLike[str]) -> Table:
     if kind not in _READERS:
         raise InputError(f"{file.name}: the ending {kind!r} is not known; {nearest(kind, KINDS)}")
     try:
-        return _READERS[kind](file)
+        found = _READERS[kind](file)
+        return found if isinstance(found, Table) else Table(found)
     except (InputError, MemoryError):
         raise
     except Exception as problem:  # a damaged file raises what its decoder raises

@@ -45,6 +45,26 @@ NAMES: dict[str, dict[str, float]] = {
 }
 """Named units of each signal."""
 
+_SPELLINGS = {
+    "degrees": "deg",
+    "degree": "deg",
+    "\N{DEGREE SIGN}": "deg",
+    "\N{DEGREE SIGN}/s": "deg/s",
+    "deg/sec": "deg/s",
+    "rad/sec": "rad/s",
+    "radians": "rad",
+    "sec": "s",
+    "seconds": "s",
+    "\N{MICRO SIGN}s": "us",
+    "newton metre": "N.m",
+    "n*m": "N.m",
+    "n m": "N.m",
+}
+"""How files write units."""
+
+_OTHERS = ("", "-", "1", "%", "hz", "c", "\N{DEGREE SIGN}c", "k", "w", "bar", "counts", "ticks")
+"""What else stands in a row of units."""
+
 _NO_UNIT = {
     "A": "amperes are not a torque: give the torque constant, gear included, "
     "in N.m per A as a number",
@@ -54,6 +74,40 @@ _NO_UNIT = {
     "ticks": "encoder counts need a factor: give rad (or m) per tick as a number",
     "%": "a fraction of the rated torque needs a factor: give N.m per percent as a number",
 }
+
+
+def unit_named(text: str) -> str:
+    """The unit that a file calls `text`, such as "[Deg]", by its name here; itself where it has
+    none.
+    """
+    bare = text.strip().strip("[]()").strip()
+    known = {name.lower(): name for names in NAMES.values() for name in names}
+    return known.get(_SPELLINGS.get(bare.lower(), bare).lower(), bare)
+
+
+def is_unit(text: str) -> bool:
+    """Whether a cell of a header is a unit."""
+    name = unit_named(text)
+    return name.lower() in _OTHERS or any(name in names for names in NAMES.values())
+
+
+def declared(stated: Mapping[str, str], units: Units | None, where: str) -> None:
+    """Refuse a unit that a file states, from a signal to its name, which is not SI and not declared
+    in `units`.
+    """
+    for key, unit in stated.items():
+        if isinstance(units, Mapping) and key in units:
+            continue
+        if NAMES[key].get(unit, 1.0) != 1.0:
+            raise InputError(
+                f"{where}: its header gives {key} in {unit}; declare it, units = {{ {key} = "
+                f'"{unit}" }} (or 1.0, if the header is wrong).'
+            )
+        if unit not in NAMES[key] and unit in _NO_UNIT:
+            raise InputError(
+                f"{where}: its header gives {key} in {unit}; {_NO_UNIT[unit]}, units = {{ {key} = "
+                "... }."
+            )
 
 
 def in_si(signals: Mapping[str, Array], units: Units | None, where: str) -> dict[str, Array]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.transient import transient_of
 from didim.dynamics.torque import TorqueModel
+from didim.errors import naming
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
 from didim.signals.reference import CachedTrajectory, Reference, Trajectory
@@ -125,8 +126,11 @@ class RecordSet:
 
     def window(self, transient: float, needed: float = 0.0) -> Window:
         """The samples that remain without `transient` s at the start of every record."""
-        times = [np.asarray(record.t) for record in self.records]
-        return Window(transient, tuple(self.selection.window(t, transient) for t in times), needed)
+        spans = []
+        for record in self.records:
+            with naming(f"Experiment {record.name!r}"):
+                spans.append(self.selection.window(np.asarray(record.t), transient))
+        return Window(transient, tuple(spans), needed)
 
     @cached_property
     def first_window(self) -> Window:

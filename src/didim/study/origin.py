@@ -40,7 +40,7 @@ def _of_record(table: ExperimentTable) -> list[str]:
     files = (
         [table.file]
         if isinstance(table.file, str)
-        else [str(text) for text in table.file.given().values()]
+        else [text for texts in table.file.lists.values() for text in texts]
     )
     reference = table.reference.file if table.reference is not None else None
     return files if reference is None else [*files, reference]

@@ -26,7 +26,9 @@ class Table(BaseModel):
 
 
 class Columns(Table):
-    """Which column is which signal; patterns "pos*", "pos{j}" and "pos_{joint}" are allowed."""
+    """Which column is which signal: names, numbers counted from 1, ranges "2-7", or patterns
+    "pos*", "pos{j}" and "pos_{joint}".
+    """
 
     t: types.Column = None
     """Time, s."""
@@ -36,6 +38,8 @@ class Columns(Table):
     """Instead of tau: the control signal v; tau = g v, eq. 8."""
     q_ref: types.Column = None
     """Reference positions, rad or m."""
+    dq_ref: types.Column = None
+    """Instead of q_ref: reference velocities, integrated from q_ref_start."""
     q: types.Column = None
     """Measured positions."""
     dq: types.Column = None
@@ -50,7 +54,9 @@ class ReferenceColumns(Table):
     q_ref: types.Column = None
     """Positions, rad or m."""
     dq_ref: types.Column = None
-    """Velocities, where the controller had them."""
+    """Velocities, where the controller had them; without q_ref they are integrated from
+    q_ref_start.
+    """
     ddq_ref: types.Column = None
     """Accelerations."""
 
@@ -69,14 +75,21 @@ class Units(Table):
 
 
 class Files(Table):
-    """One file for each signal."""
+    """One file for each signal, or a list of one for each joint."""
 
     t: types.Text = None
-    tau: types.Text = None
-    control: types.Text = None
-    q_ref: types.Text = None
-    q: types.Text = None
-    dq: types.Text = None
+    tau: types.TextOrTexts = None
+    control: types.TextOrTexts = None
+    q_ref: types.TextOrTexts = None
+    dq_ref: types.TextOrTexts = None
+    q: types.TextOrTexts = None
+    dq: types.TextOrTexts = None
+
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        """From a signal to its files."""
+        given: dict[str, Any] = self.given()
+        return {key: [each] if isinstance(each, str) else each for key, each in given.items()}
 
 
 def _one_or_more(value: Any) -> str:
@@ -95,6 +108,8 @@ class ReferenceTable(Table):
     gear: types.Gear = None
     """As for the record."""
     position_offset: types.Angles = None
+    q_ref_start: types.Angles = None
+    """rad or m, where its file has velocities alone: where their integral starts."""
     interpolation: Literal["held", "linear", "cubic"] | None = None
     """Between its samples; default: held for a sampled law, cubic for a continuous one (cubic for a
     file of its own).
@@ -118,16 +133,22 @@ class ExperimentTable(Table):
         Annotated[types.Text, Tag("<file>")] | Annotated[Files, Tag("<files>")],
         Discriminator(_one_or_more),
     ]
-    """A .csv, .tsv, .txt (.gz), .mat, .npz, .parquet, .bag or .mcap file, the folder of a ROS 2
-    bag, or a table of one for each signal.
+    """A .csv, .tsv, .txt, .dat, .log (.gz), .mat, .npz, .parquet, .bag or .mcap file, the folder of
+    a ROS 2 bag, or a table of one for each signal (or a list of one for each joint).
     """
     columns: Columns | None = None
     use: Literal["fit", "validate"] = "fit"
     """Whether to fit the parameters to it or to validate them on it."""
+    hold_out: types.Fraction = None
+    """Fraction of the record, at its end, that is not fitted to but validated on."""
     name: types.Text = None
     """Default: that of the file."""
     between: types.Window = None
     """Start and end, s: use this part only."""
+    rows: types.Rows = None
+    """First and last row of the file, both included, counted from 1 without the header: use these
+    only.
+    """
     rate: types.Number = None
     """Samples per second, where the file has no time."""
     units: Units | None = None
@@ -139,4 +160,8 @@ class ExperimentTable(Table):
     """Added to the positions, rad or m: the model's zero where the log has another."""
     drive_gain: types.Gain = None
     """With control: g of eq. 8; default: the controller's, then the robot's."""
+    torque_delay: types.Number = None
+    """s by which the log has the torque later than the positions: it is shifted back by that."""
+    q_ref_start: types.Angles = None
+    """rad or m, with dq_ref in place of q_ref: where the integral of the velocities starts."""
     reference: ReferenceTable | None = None

@@ -23,7 +23,16 @@ from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
 from didim.study.record_schema import ExperimentTable, ReferenceTable
 
-_OF_FILE = ("file", "columns", "rate", "units", "gear", "position_offset", "interpolation")
+_OF_FILE = (
+    "file",
+    "columns",
+    "rate",
+    "units",
+    "gear",
+    "position_offset",
+    "q_ref_start",
+    "interpolation",
+)
 """Keys of a reference that has a file of its own."""
 
 
@@ -41,8 +50,8 @@ def experiment_of(
         path = existing(table.file, folder, f"{key}.file")
     else:
         path = {
-            name: existing(str(text), folder, f"{key}.file.{name}")
-            for name, text in table.file.given().items()
+            name: [existing(text, folder, f"{key}.file.{name}") for text in texts]
+            for name, texts in table.file.lists.items()
         }
         if not path:
             raise InputError(
@@ -60,12 +69,35 @@ def experiment_of(
         drive_gain=table.drive_gain,
         usual_gain=_drive_gain(robot, controller),
         name=table.name,
+        rows=table.rows,
+        torque_delay=table.torque_delay,
+        q_ref_start=table.q_ref_start,
     )
     if table.reference is not None:
         record = _with_reference(
             record, table.reference, model, controller, folder, f"{key}.reference"
         )
     return record if table.between is None else record.between(*table.between)
+
+
+def parts_of(record: Experiment, table: ExperimentTable) -> dict[str, Experiment]:
+    """What is fitted to, "fit", and what is validated on, "validate": the record, or its parts."""
+    if table.hold_out is None:
+        return {table.use: record}
+    if table.use != "fit":
+        raise InputError(f'Experiment {record.name!r}: hold_out belongs to use = "fit".')
+    count = record.t.size
+    first = count - max(2, round(table.hold_out * count))
+    if first < 2:
+        raise InputError(
+            f"Experiment {record.name!r}: {count} samples are too few to hold out a part of them."
+        )
+    begin, last, held, end = (float(record.t[k]) for k in (0, first - 1, first, -1))
+    tried = record.between(held, end)
+    return {
+        "fit": record.between(begin, last),
+        "validate": replace(tried, name=f"{record.name} (last {100 * table.hold_out:.0f} %)"),
+    }
 
 
 def _gear(gear: Any, robot: Robot, key: str) -> Any:
@@ -146,6 +178,7 @@ def _from_file(table: ReferenceTable, robot: Robot, folder: Path, key: str) -> R
         units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
         gear=_gear(table.gear, robot, f"{key}.gear"),
         position_offset=table.position_offset,
+        q_ref_start=table.q_ref_start,
     )
 
 

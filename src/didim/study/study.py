@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -16,7 +15,7 @@ from didim.checks.diagnose import diagnose
 from didim.checks.finding import Finding
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
-from didim.errors import InputError, shortened
+from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
@@ -25,7 +24,7 @@ from didim.study.loops import controller_of, load_named_robot, method_of
 from didim.study.origin import files_of
 from didim.study.paths import resolved
 from didim.study.reading import read_study
-from didim.study.records import experiment_of
+from didim.study.records import experiment_of, parts_of
 from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
@@ -53,7 +52,7 @@ class Study:
     @cached_property
     def model(self) -> DynamicModel:
         """The dynamic model of the robot."""
-        with _named(self.name):
+        with naming(self.name):
             given = self.settings
             robot = load_named_robot(given.robot, self.folder, "robot", given.joints, given.lock)
             if self.settings.gravity is not None:
@@ -71,14 +70,14 @@ class Study:
     @cached_property
     def controller(self) -> Controller | None:
         """The loop that the robot was in, where the study describes one."""
-        with _named(self.name):
+        with naming(self.name):
             table = self.settings.controller
             return None if table is None else controller_of(table, self.model, self.folder)
 
     @cached_property
     def records(self) -> tuple[Experiment, ...]:
         """All experiments, in the order of the file."""
-        with _named(self.name):
+        with naming(self.name):
             return tuple(
                 experiment_of(table, index, self.model, self.controller, self.folder)
                 for index, table in enumerate(self.settings.experiment)
@@ -100,17 +99,19 @@ class Study:
         return self._used_to("validate")
 
     def _used_to(self, use: str) -> list[Experiment]:
-        return [
-            record
-            for record, table in zip(self.records, self.settings.experiment, strict=True)
-            if table.use == use
-        ]
+        with naming(self.name):
+            return [
+                part
+                for record, table in zip(self.records, self.settings.experiment, strict=True)
+                for key, part in parts_of(record, table).items()
+                if key == use
+            ]
 
     def method(self, name: str | None = None, **changed: object) -> Method:
         """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of
         its table.
         """
-        with _named(self.name):
+        with naming(self.name):
             return method_of(
                 name or self.settings.method, self.settings, self.controller, self.folder, **changed
             )
@@ -130,7 +131,7 @@ class Study:
         table = self.settings.controller
         assumed = table is not None and table.assumed and self._simulates(chosen)
         described = self.settings.model_dump(exclude_unset=True, mode="json")
-        with _named(self.name):
+        with naming(self.name):
             return identify(
                 self.model,
                 fitted,
@@ -164,9 +165,13 @@ class Study:
                 ),
             )
         settings["cutoff"] = filtering.cutoff
+        tables = (self.settings.idim, self.settings.didim, self.settings.output_error)
+        settings["followed"] = {
+            name for each in tables for name, value in each.given().items() if value is True
+        }
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
-        with _named(self.name):
+        with naming(self.name):
             return (
                 *diagnose(self.model, records, self.controller, assumed=assumed, **settings),
                 *extra,
@@ -199,14 +204,3 @@ def _at_rest(method: Any) -> str:
     if method.rest_velocity is not None:
         return "rest_velocity leaves these equations out"
     return "" if isinstance(method, IDIM) else SIMULATED
-
-
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Put the study's name before an error that does not give it."""
-    try:
-        yield
-    except InputError as problem:
-        if str(problem).startswith(f"{name}: "):
-            raise
-        raise InputError(f"{name}: {problem}") from problem

@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
 from didim.dynamics.parameters import ParameterKind
-from didim.errors import InputError
+from didim.errors import InputError, by_numbers
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string
+from didim.signals.columns import columns_of
+from didim.signals.readers.table import Table
 from didim.signals.states import measured_positions
-from didim.signals.tables import Table
 from didim.signals.trajectories import Fourier
 from didim.simulation.virtual import virtual_experiment
-from didim.study.guess import guessed_columns, guessed_units
+from didim.study.guess import Guess, guess
+from didim.study.log_lines import gain_lines, inline, part_lines, rest_line, there
+from didim.study.motion import Motion, motion_of
 from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
@@ -33,9 +36,6 @@ VIRTUAL_BANDWIDTH = 50.0
 
 VIRTUAL_RATE, VIRTUAL_PERIOD, VIRTUAL_NOISE = 200.0, 10.0, 0.02
 """Hz, s, and torque noise over the rms torque of the virtual record."""
-
-MAX_LIST_LENGTH = 600
-"""Letters of a list of columns."""
 
 GENERIC_VALUES = {
     ParameterKind.ROTOR: 0.2,
@@ -54,12 +54,17 @@ class Template:
     """The texts of a new study, and what is still to be filled in."""
 
     files: dict[Path, bytes]
-    missing: tuple[str, ...] = ()
-    """Signals that could not be found in the log."""
-    guessed: dict[str, str | list[str]] = field(default_factory=dict)
-    """Signals and their columns, and the units, as guessed."""
-    unused: list[str] = field(default_factory=list)
+    guess: Guess = field(default_factory=lambda: Guess({}, {}))
+    """What the log was taken for."""
+    unused: tuple[str, ...] = ()
     """Columns of the log that are not used."""
+    notes: tuple[str, ...] = ()
+    """What was done when the log was read."""
+
+    @property
+    def missing(self) -> list[str]:
+        """Keys that are to be filled in."""
+        return self.guess.missing if self.unused or self.guess.columns else []
 
 
 def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
@@ -72,9 +77,10 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
         f"file = {toml_string(record.name)}",
         '# Columns by name, by number (1 is the first), by pattern ("pos*", "pos{j}", '
         '"pos_{joint}"), or as a list.',
-        f"columns = {_inline(columns)}",
+        f"columns = {inline(columns)}",
     ]
-    text = _filled(study, robot, model, "didim", lines, _controller(used=True, assumed=False))
+    loop = _controller(used=True, assumed=False)
+    text = _filled(study, robot, model, "didim", lines, loop, False)
     return Template({study: text, record: _virtual_record(model)})
 
 
@@ -82,38 +88,33 @@ def data_template(
     study: Path, robot: str, model: DynamicModel, data: str, table: Table
 ) -> Template:
     """A study of a log with the columns `table`, as far as its names say what they are."""
-    columns = guessed_columns(table, model.robot.joint_names)
-    units = guessed_units(columns)
+    guessed = guess(table, model.robot.joint_names)
+    columns, missing = guessed.columns, guessed.missing
     used = {
         name
-        for names in columns.values()
-        for name in ([names] if isinstance(names, str) else names)
+        for key, names in columns_of(
+            table, columns, [*columns], data, model.robot.joint_names
+        ).items()
+        for name in names
     }
-    missing = [] if "t" in columns else ["t"]
-    missing += [] if "tau" in columns or "control" in columns else ["tau"]
-    missing += [] if "q" in columns or "q_ref" in columns else ["q"]
-    widths = {name: "" if table[name].ndim == 1 else f" ({table[name].shape[1]})" for name in table}
-    there = ", ".join(f"{toml_string(name)}{width}" for name, width in widths.items())
-    if len(there) >= MAX_LIST_LENGTH:
-        there = f"{there[:MAX_LIST_LENGTH]} ..."
     simulates = "q" not in columns and "q_ref" in columns
+    motion = None if simulates else motion_of(table, guessed, model.robot.joint_names)
     lines = [
         f"file = {toml_string(data)}",
-        f"# Its columns: {there}",
-        '# Named here by name, number (1 is the first), pattern ("pos*", "pos{j}", '
+        f"# Its columns: {there(table)}",
+        *(f"# {remark}" for remark in guessed.remarks),
+        '# Named here by name, number (1 is the first), range ("2-7"), pattern ("pos*", "pos{j}", '
         '"pos_{joint}"), or as a list.',
-        f"columns = {_inline(columns)}",
-        *([f"units = {_inline(units)}"] if units else []),
-        *(f"# To be added to columns: {key}, which no column name indicates." for key in missing),
+        f"columns = {inline(columns)}",
+        *([f"units = {inline(guessed.units)}"] if guessed.units else []),
+        *(f"# To be added to columns: {key}, which cannot be guessed." for key in missing),
+        *gain_lines(model, "control" in columns),
+        *part_lines(table, motion),
     ]
     loop = _controller(used=simulates, assumed=True)
-    text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop)
-    return Template(
-        {study: text},
-        tuple(missing),
-        {**columns, **({"units": _inline(units)} if units else {})},
-        [*set(table) - used],
-    )
+    text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop, True, motion)
+    unused = tuple(sorted((name for name in table if name not in used), key=by_numbers))
+    return Template({study: text}, guessed, unused, table.notes)
 
 
 def _controller(used: bool, assumed: bool) -> list[str]:
@@ -147,6 +148,8 @@ def _filled(
     method: str,
     record: list[str],
     controller: list[str],
+    measured: bool,
+    motion: Motion | None = None,
 ) -> bytes:
     text = (resources.files("didim.study") / "template.toml").read_text(encoding="utf-8")
     return (
@@ -156,8 +159,9 @@ def _filled(
             robot=toml_string(robot),
             joints=_joints(model),
             method=toml_string(method),
-            effects=_effects(model),
+            effects=_effects(model, measured and robot.lower().endswith(".urdf")),
             record="\n".join(record),
+            rest=rest_line(motion),
             controller="\n".join(controller),
         )
         .encode()
@@ -175,12 +179,18 @@ def _joints(model: DynamicModel) -> str:
     return f"# Held joints, rad or m; the others move.\nlock = {{ {held} }}"
 
 
-def _effects(model: DynamicModel) -> str:
+def _effects(model: DynamicModel, unknown: bool) -> str:
     """The line of the effects that the robot declares, as a comment where no one list says the
-    same.
+    same; with rotors and offsets where its description has no place for them.
     """
     declared = sorted({effect for joint in model.robot.joints for effect in joint.effects})
     declared += ["coupling"] if model.robot.couplings else []
+    if unknown:
+        more = [each for each in ("rotor", "offset") if each not in declared]
+        return (
+            "# A URDF has no place for rotor inertias and torque offsets, which most robots have.\n"
+            f"effects = {json.dumps([*declared, *more])}"
+        )
     line = f"effects = {json.dumps(declared)}"
     try:
         same = DynamicModel(model.robot, declared).parameter_names == model.parameter_names
@@ -229,13 +239,3 @@ def virtual_parameters(model: DynamicModel) -> Array:
         unknown = model.parameters[k]
         phi[k] = GENERIC_VALUES[unknown.kind] if unknown.coupling is None else GENERIC_COUPLING
     return phi
-
-
-def _inline(columns: dict[str, str] | dict[str, str | list[str]]) -> str:
-    return f"{{ {', '.join(f'{key} = {_names(value)}' for key, value in columns.items())} }}"
-
-
-def _names(value: str | list[str]) -> str:
-    return (
-        toml_string(value) if isinstance(value, str) else f"[{', '.join(map(toml_string, value))}]"
-    )

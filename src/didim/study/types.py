@@ -79,6 +79,11 @@ _COLUMN: Schema = {"anyOf": [_TEXT, {"type": "integer", "minimum": 1}]}
 
 Text = _type("a text", _text, _TEXT)
 Number = _type("a finite number", _number, _NUMBER)
+Fraction = _type(
+    "a number above 0 and below 1",
+    lambda v: _number(v) and 0.0 < v < 1.0,
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+)
 Whole = _type(
     "a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool), {"type": "integer"}
 )
@@ -87,6 +92,11 @@ Window = _type(
     "two numbers, start and end in s, the end later",
     lambda v: _numbers(v) and len(v) == 2 and v[0] < v[1],
     {**_NUMBERS, "minItems": 2, "maxItems": 2},
+)
+Rows = _type(
+    "two whole numbers, the first and the last row, counted from 1",
+    lambda v: _numbers(v) and len(v) == 2 and all(isinstance(each, int) for each in v),
+    {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 2},
 )
 Trim = _type(
     "two whole numbers, samples at start and end",
@@ -125,7 +135,8 @@ Vector = _type(
     {**_NUMBERS, "minItems": 3, "maxItems": 3},
 )
 Column = _type(
-    "a column's name or number (1 is the first), or a list of them, one for each joint",
+    'a column\'s name or number (1 is the first), a range of numbers such as "2-7", or a list of '
+    "them, one for each joint",
     lambda v: _column(v) or (isinstance(v, list) and bool(v) and all(map(_column, v))),
     {"anyOf": [_COLUMN, {"type": "array", "items": _COLUMN, "minItems": 1}]},
 )
@@ -133,6 +144,11 @@ Unit = _type(
     'a unit such as "deg", or the factor to SI, one for all joints or a list of one for each',
     lambda v: _text(v) or _number(v) or _numbers(v),
     {"anyOf": [_TEXT, _NUMBER, _NUMBERS]},
+)
+TextOrTexts = _type(
+    "a text, or a list of one for each joint",
+    lambda v: _text(v) or (isinstance(v, list) and bool(v) and all(map(_text, v))),
+    {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
 )
 Texts = _type(
     "a list of texts",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, naming, nearest
 from didim.identification.identify import Request, assemble
 from didim.identification.verdict import Verdict, unexcited
 from didim.regression.essential import essential
@@ -142,7 +142,8 @@ class IDIM:
                 model, solution.values, values, corrected, plain[0], residual[0]
             )
             notes += told
-        notes += implausible(model, chosen.names, values, sigma, residual[1])
+        without_rest = self.rest_velocity is not None
+        notes += implausible(model, chosen.names, values, sigma, residual[1], without_rest)
         request.tell(1.0)
         return assemble(
             request,
@@ -186,9 +187,10 @@ class IDIM:
     def _window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
         t = np.asarray(record.t)
-        return self.preprocessing.selection.window(
-            t, edge=self.preprocessing.edge(t) if self.trim is None else 0
-        )
+        with naming(f"Experiment {record.name!r}"):
+            return self.preprocessing.selection.window(
+                t, edge=self.preprocessing.edge(t) if self.trim is None else 0
+            )
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
         """(N, n) the motion of each record; joints that only show noise stand still."""

@@ -1,95 +1,177 @@
-"""Text tables: comma, semicolon, tab or blanks between the columns, with or without a header, also
-compressed (.gz).
+"""Text tables: comma, semicolon, tab or blanks between the columns, with or without a header, with
+a decimal point or comma, also compressed (.gz).
 """
 
 from __future__ import annotations
 
-import csv
 import gzip
 from collections.abc import Iterator
+from io import BufferedReader, TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
-from didim.errors import InputError
+from didim.errors import InputError, shortened
+from didim.signals.readers.cells import NO_VALUE
+from didim.signals.readers.layout import REMARKS, Layout, Line, layout_of
+from didim.signals.readers.table import Array, Table
 
-SEPARATORS = (";", "\t", ",")
-_REMARKS = ("#", "%")
+HEAD_LINES, HEAD_CHARACTERS = 100, 200_000
+"""From which the layout of a file is seen; three lines at least."""
+
+MAX_LINE_LENGTH = 1_000_000
+"""Characters."""
+
+_MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
 
 
-def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
+def read_text(file: Path) -> Table:
     """The columns (N,) of a text file; without a header they are called "1", "2", ..."""
-    with _open(file) as lines:
-        rows, remark = _lines(lines), ""
-        for first in rows:
-            if not first.startswith(_REMARKS):
-                break
-            remark = first.lstrip("#% ")  # the last one before the numbers may be the header
-        else:
-            raise InputError(f"{file.name}: the file is empty.")
-        separator = next((mark for mark in SEPARATORS if mark in first), None)
-        head = _cells(first, separator)
-        headed = not all(map(_is_number, head))
-        data = (row for row in rows if not row.startswith(_REMARKS))
-        begin = next(data, None) if headed else first
-        if begin is None:
-            raise InputError(f"{file.name}: there is no row of numbers.")
-        named = _cells(remark, separator)
-        if not headed and len(named) == len(head) and not any(map(_is_number, named)):
-            head, headed = named, True
-        try:
-            values = np.loadtxt(
-                chain([begin], data), delimiter=separator, ndmin=2, comments="#", quotechar='"'
-            )
-        except ValueError as problem:
-            hint = " (a decimal comma? write 1.5, not 1,5)" if separator == ";" else ""
-            raise InputError(
-                f"{file.name}: not a table of numbers: "
-                f"{str(problem).split(';')[0].rstrip('.')}{hint}."
-            ) from None
-    names = head if headed else [str(k + 1) for k in range(values.shape[1])]
-    if len(names) != values.shape[1]:
+    layout = layout_of(_head(file), file.name)
+    try:
+        values = _read_sound(file, layout)
+        damaged: dict[int, str] = {}
+        texts: list[Line] = []
+    except ValueError:
+        values, damaged, texts = _read_each(file, layout)
+    if len(texts) > len(values):
         raise InputError(
-            f"{file.name}: the header names {len(names)} columns, the rows have {values.shape[1]}."
+            f"{file.name}: not a table of numbers: line {texts[0][0]} is "
+            f"{shortened(texts[0][1], 60)}."
         )
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    notes = [*layout.notes]
+    if texts:
+        lines = f"{len(texts)} line{'s'[: len(texts) > 1]} of text among the rows"
+        notes.append(f"{lines} left out (line {texts[0][0]}: {shortened(texts[0][1], 40)}).")
+    names = [str(k + 1) for k in range(layout.width)]
+    if layout.names is not None:
+        names = [name or number for name, number in zip(layout.names, names, strict=True)]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(
             f"{file.name}: two columns are called {twice[0]!r}; give each its own name."
         )
-    return dict(zip(names, np.ascontiguousarray(values.T), strict=True))
+    return Table(
+        dict(zip(names, np.ascontiguousarray(values.T), strict=True)),
+        headed=layout.names is not None,
+        notes=notes,
+        units=dict(zip(names, layout.units, strict=True)) if layout.units else None,
+        damaged=damaged,
+    )
+
+
+def _head(file: Path) -> list[Line]:
+    """The first lines."""
+    head: list[Line] = []
+    characters = 0
+    with _open(file) as lines:
+        for line in _lines(lines, file):
+            head.append(line)
+            characters += len(line[1])
+            if len(head) >= HEAD_LINES or (len(head) >= 3 and characters > HEAD_CHARACTERS):
+                break
+    return head
+
+
+def _read_sound(file: Path, layout: Layout) -> Array:
+    """The values (N, width) of a file without any fault; a ValueError where there is one."""
+    notation = layout.notation
+    if notation.thousands or notation.separator == notation.decimal:
+        raise ValueError("the rows need another notation")
+    changed = str.maketrans({notation.decimal: "."}) if notation.decimal != "." else None
+    with _open(file) as lines:
+        rows = (
+            text.rstrip(notation.separator) if layout.trailing else text
+            for number, text in _lines(lines, file)
+            if number >= layout.begin and not text.startswith(REMARKS)
+        )
+        plain = (row.translate(changed) for row in rows) if changed else rows
+        first = next(plain, "")
+        values = np.loadtxt(
+            chain([first], plain),
+            delimiter=notation.separator,
+            ndmin=2,
+            comments="#",
+            quotechar='"',
+        )
+    if values.shape[1] != layout.width:
+        raise ValueError("other columns")
+    return np.asarray(values, dtype=np.float64)
+
+
+def _read_each(file: Path, layout: Layout) -> tuple[Array, dict[int, str], list[Line]]:
+    """The values (N, width) of a file with faults, line by line: damaged rows (all nan), what they
+    were, and the lines of text.
+    """
+    nothing = [float("nan")] * layout.width
+    rows: list[list[float]] = []
+    damaged: dict[int, str] = {}
+    texts: list[Line] = []
+    with _open(file) as lines:
+        for number, text in _lines(lines, file):
+            if number < layout.begin or text.startswith(REMARKS):
+                continue
+            cells = layout.cells(text.partition("#")[0])
+            values = [layout.notation.number(cell) for cell in cells]
+            numbers = [each for each in values if each is not None]
+            if len(cells) == layout.width and len(numbers) == len(values):
+                rows.append(numbers)
+            elif all(each != each for each in numbers) and not _is_cut(cells, values):
+                texts.append((number, text))
+            else:
+                damaged[len(rows)] = f"line {number}, {shortened(text, 60)}"
+                rows.append(nothing)
+    return np.array(rows).reshape(len(rows), layout.width), damaged, texts
+
+
+def _is_cut(cells: list[str], values: list[float | None]) -> bool:
+    """Whether a line without a number is a row without values, or what is left of one."""
+    return all(
+        value is not None and cell.lower() in NO_VALUE
+        for cell, value in zip(cells, values, strict=True)
+    )
 
 
 def _open(file: Path) -> IO[str]:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig")
-    return file.open(encoding="utf-8-sig")
+    with _binary(file) as start:
+        encoding = _encoding(start.read(4096), file)
+    return TextIOWrapper(_binary(file), encoding=encoding, errors="replace")
 
 
-def _lines(lines: IO[str]) -> Iterator[str]:
-    """Lines that are not empty; a leading tab stands for an empty cell and is kept."""
-    for line in lines:
+def _binary(file: Path) -> gzip.GzipFile | BufferedReader:
+    return gzip.GzipFile(file) if file.suffix.lower() == ".gz" else file.open("rb")
+
+
+def _encoding(start: bytes, file: Path) -> str:
+    """By the mark with which a file begins, else by its bytes."""
+    for mark, encoding in _MARKS:
+        if start.startswith(mark):
+            return encoding
+    if b"\0" in start:
+        for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+            if not start[offset::2].strip(b"\0") and start[1 - offset :: 2].count(0) == 0:
+                return encoding
+        raise InputError(f"{file.name}: holds binary data or zeros, not text.")
+    try:
+        start.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        return "utf-8" if problem.start > len(start) - 4 else "cp1252"
+    return "utf-8"
+
+
+def _lines(lines: IO[str], file: Path) -> Iterator[Line]:
+    """Lines that are not empty, with their numbers; a leading tab stands for an empty cell and is
+    kept.
+    """
+    number = 0
+    while line := lines.readline(MAX_LINE_LENGTH):
+        number += 1
+        if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):
+            raise InputError(
+                f"{file.name}: line {number} has more than {MAX_LINE_LENGTH} characters: not a "
+                "table of text, or a file with a hole."
+            )
         text = line.strip("\r\n ")
         if text.strip():
-            yield text
-
-
-def _cells(line: str, separator: str | None) -> list[str]:
-    """The cells of a line."""
-    return [
-        cell.strip()
-        for cell in (
-            next(csv.reader([line], delimiter=separator), []) if separator else line.split()
-        )
-    ]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+            yield number, text
