@@ -97,8 +97,10 @@ class Validation:
         """What `rest_velocity` would leave out, as a remark; empty where nothing."""
         if not self.left_out:
             return ""
-        without = f", {100 * self.selected:.3g} % without" if np.isfinite(self.selected) else ""
-        return f" ({100 * self.left_out:.3g} % of them below rest_velocity{without})"
+        rest = f"; {100 * self.left_out:.3g} % of the rows are below rest_velocity"
+        if not np.isfinite(self.selected):
+            return rest
+        return f"{rest}, without them {100 * self.selected:.3g} %"
 
 
 @dataclass(frozen=True, eq=False)
