@@ -100,6 +100,18 @@ def test_joints_that_stand_still_take_physical_values():
     assert inside.residual < 1.001 * plain.residual
 
 
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_torques_in_other_units_end_in_a_robot_of_that_size(scara, factor):
+    """A robot that is ten thousand times lighter or heavier than the described one."""
+    names = np.array(scara.base.parameter_names)
+    beta = factor * np.where(names == "ZZ2", -0.1, scara.base.nominal)
+    plain, inside = (identified(scara, beta, 0.01, consistent=each) for each in (False, True))
+    assert not plain.consistency.physical
+    assert inside.consistency.physical
+    assert inside.values[0] == pytest.approx(beta[0], rel=0.2)
+    assert inside.residual < 0.2
+
+
 def test_essential_and_consistent_exclude_each_other():
     with pytest.raises(didim.InputError, match="choose essential or consistent"):
         didim.IDIM(essential=True, consistent=True)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import didim
+from didim.report.sections.parameters import parameter_rows
 from didim.results.consistency import consistency_of
 from didim.results.estimate_data import estimate_data
 from didim.results.physical import physical_robot
@@ -73,6 +74,12 @@ def test_a_note_and_json_say_so(estimate):
     assert data["physical"] is False
     assert data["links"][1]["lack"] > 0
     assert estimate_data(estimate)["consistency"]["physical"] is True
+
+
+def test_intervals_at_the_border_are_marked(estimate):
+    marked = replace(estimate, at_border=("ZZ2",))
+    assert [row.name for row in parameter_rows(marked) if row.border] == ["ZZ2"]
+    assert marked.summary().count("does not hold") == 1
 
 
 def test_what_is_not_finite_is_not_physical(estimate):

@@ -51,3 +51,13 @@ def barriers(model: BaseModel, centre: Array) -> tuple[Consistent, Consistent]:
         round_links[columns] = round_body(start[columns])
     scale = np.maximum(np.abs(start), 1.0)
     return Consistent(model.full, start, scale), Consistent(model.full, round_links, scale)
+
+
+def sized(barrier: Consistent, matrix: Array, beta: Array) -> tuple[Consistent, float]:
+    """The barrier around a robot of the size of beta (b,), and how much larger it is: a record in
+    wrong units can be of a robot a thousand times lighter than the described one.
+    """
+    described = np.abs(matrix @ barrier.prior)
+    known = (described > 0) & (beta != 0)
+    ratio = float(np.median(np.abs(beta[known]) / described[known])) if known.any() else 1.0
+    return Consistent(barrier.model, ratio * barrier.prior, ratio * barrier.scale), ratio

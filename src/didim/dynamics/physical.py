@@ -20,16 +20,11 @@ from scipy import linalg
 
 from didim.dynamics.cone_program import Quadratic, Region
 from didim.dynamics.consistent import BASIS, Consistent, positive_parameters
-from didim.dynamics.described import barriers, described_robot, round_body
+from didim.dynamics.described import barriers, described_robot, round_body, sized
 from didim.dynamics.interior_point import minimise
 from didim.dynamics.model import BaseModel
 
 Array = NDArray[np.float64]
-
-RELATIVE_GAP = 1e-9
-"""By how much, as a fraction, the squared residual of `least_squares_inside` may exceed the
-least.
-"""
 
 LACK_ACCURACY = 1e-7
 """To which the sum of what links lack is found."""
@@ -79,7 +74,7 @@ def lacks_of(model: BaseModel, beta: Array) -> Lacks:
     matrix, link = model.matrix, model.layout.link
     null, settled = linalg.null_space(matrix), settled_parameters(matrix)
     centre = described_robot(model)
-    middle = barriers(model, centre)[1]
+    middle, ratio = sized(barriers(model, centre)[1], matrix, beta)
     positive = positive_parameters(model.full)
     own = np.asarray(centre + np.linalg.pinv(matrix) @ (beta - matrix @ centre))
     single = np.zeros(own.size)
@@ -92,7 +87,7 @@ def lacks_of(model: BaseModel, beta: Array) -> Lacks:
     coupled = positive[~settled[positive]]
     bodies = np.zeros((own.size, len(link) + coupled.size))
     for i, columns in enumerate(link):
-        bodies[columns, i] = round_body(centre[columns])
+        bodies[columns, i] = ratio * round_body(centre[columns])
     for i, k in enumerate(coupled):
         j = model.full.parameters[k].joint
         bodies[k, len(link) + i] = bodies[model.layout.axis_inertia[j], j]
@@ -116,7 +111,9 @@ def lacks_of(model: BaseModel, beta: Array) -> Lacks:
     found = inside(u)
     lacking = np.zeros(count) if found else np.where(u[m:] > TOLERANCE, u[m:], 0.0)
     single[coupled] = lacking[len(link) :] * bodies[coupled, len(link) + np.arange(coupled.size)]
-    return Lacks(lacking[: len(link)], single, theta if found and not single.any() else None)
+    return Lacks(
+        ratio * lacking[: len(link)], single, theta if found and not single.any() else None
+    )
 
 
 def _needed(middle: Consistent, origin: Array, bodies: Array, coupled: NDArray[np.int64]) -> Array:
@@ -127,20 +124,14 @@ def _needed(middle: Consistent, origin: Array, bodies: Array, coupled: NDArray[n
     return 1.0 + np.maximum(-np.concatenate([least, rotors]), 0.0)
 
 
-def least_squares_inside(
-    model: BaseModel, R: Array, target: Array, constant: float = 0.0, known: Array | None = None
-) -> Array:
-    """theta (p,) of the set with the least |R matrix theta - target|^2, to a fraction RELATIVE_GAP
-    of that and `constant`. R (k, b) and target (k,) count in standard deviations.
+def least_squares_inside(model: BaseModel, R: Array, target: Array, accuracy: float) -> Array:
+    """theta (p,) of the set with the least 1/2 |R matrix theta - target|^2, to `accuracy`. R (k, b)
+    and target (k,) count in standard deviations.
 
     Where several theta have the same base parameters, one near the description.
     """
-    barrier = barriers(model, described_robot(model, known))[0]
+    plain = np.asarray(np.linalg.lstsq(R, target, rcond=None)[0], dtype=np.float64)
+    barrier = sized(barriers(model, described_robot(model))[0], model.matrix, plain)[0]
     p = barrier.prior.size
     cost = Quadratic(R @ model.matrix, target, np.zeros(p))
-    return minimise(
-        cost,
-        Region(barrier, np.zeros(p)),
-        barrier.prior,
-        0.5 * RELATIVE_GAP * max(constant, 1.0),
-    )
+    return minimise(cost, Region(barrier, np.zeros(p)), barrier.prior, accuracy)

@@ -13,6 +13,9 @@ from didim.regression.system import LinearSystem, compressed
 
 Array = NDArray[np.float64]
 
+RELATIVE_GAP = 1e-9
+"""By how much, as a fraction, the squared residual may exceed the least."""
+
 _ROUNDING = 1e-4
 """Of the torque: a smaller residual is taken for one of this size."""
 
@@ -32,7 +35,7 @@ def physical_fit(model: BaseModel, system: LinearSystem, solution: Solution) -> 
     floor = (_ROUNDING * float(np.linalg.norm(weights * system.y))) ** 2
     unit = np.sqrt(system.y.size / max(rho, floor, np.finfo(float).tiny))
     R, target = compressed(system, weights * unit)
-    theta = least_squares_inside(model, R, target, float(system.y.size))
+    theta = least_squares_inside(model, R, target, 0.5 * RELATIVE_GAP * system.y.size)
     own = model.lift @ solution.values
     at_zero = positive_parameters(model.full)
     at_zero = at_zero[theta[at_zero] < _ZERO * np.abs(own[at_zero])]

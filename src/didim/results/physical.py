@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from didim.dynamics.barrier import Problem
-from didim.dynamics.described import barriers, described_robot
+from didim.dynamics.barrier import BARRIER_WEIGHT, Problem
+from didim.dynamics.described import barriers, described_robot, sized
 from didim.dynamics.model import BaseModel
+from didim.dynamics.physical import least_squares_inside
 from didim.dynamics.prior import BASE_TOLERANCE
 from didim.errors import InputError
 from didim.results.formatting import fraction, joint_label, listed, number
@@ -85,11 +86,14 @@ def _off_border(model: BaseModel, values: Array) -> bool:
 def _nearest(estimate: Estimate) -> PhysicalRobot:
     """The robot inside the set that is nearest in predicted torque."""
     model, beta = estimate.model, estimate.parameters
-    barrier = barriers(model, described_robot(model, estimate.standard))[0]
+    around = barriers(model, described_robot(model, estimate.standard))[0]
+    barrier = sized(around, model.matrix, beta)[0]
     R, sigma = _information(estimate, np.abs(model.matrix @ barrier.prior))
     nothing = np.zeros(0)
     problem = Problem(barrier, model.matrix, R, R @ beta, nothing, nothing)
-    values = problem.solve(barrier.prior, nothing)[0]
+    order = 4 * model.robot.n + barrier.positive.size
+    start = least_squares_inside(model, R, R @ beta, BARRIER_WEIGHT * order)
+    values = problem.solve(start, nothing)[0]
     moved = model.matrix @ values - beta
     closest = closest_standard(model, model.matrix @ values, estimate.standard)
     if closest is not None and _off_border(model, closest):

@@ -28,6 +28,8 @@ class Row:
     formula: str
     """What a base parameter regroups; empty where it is a standard parameter alone."""
     weak: bool
+    border: bool
+    """Whether the border of the physically consistent set moved it: the interval does not hold."""
     bar: tuple[float, float] | None
     """Low and high on a scale from 0 to 100 over twice the value; None where the interval is
     wider.
@@ -71,6 +73,7 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
                 percent(relative),
                 "" if formula == name else formula,
                 name in weak,
+                name in estimate.at_border,
                 _bar(float(value), float(low), float(high)),
             )
         )
