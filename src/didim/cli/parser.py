@@ -118,7 +118,7 @@ def _add_init(commands: _Commands) -> None:
         didim init arm.toml --robot arm.urdf
         didim init arm.toml --robot arm.urdf --data run.csv""",
         "Without --data it comes with a virtual record of the robot; with it, the columns are "
-        "guessed from their names.",
+        "guessed from their names or, without a header, from what they hold.",
     )
     _files(
         init.add_argument(
