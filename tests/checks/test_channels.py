@@ -85,7 +85,7 @@ def test_a_shifted_torque_is_estimated(delay):
     late = record.torque_advanced(-delay)
     (finding,) = found(late, "torque delay")
     assert finding.level == "warn"
-    assert ("later" if delay > 0 else "earlier") in finding.found
+    assert ("late" if delay > 0 else "early") in finding.found
     (finding,) = found(late.torque_advanced(delay), "torque delay")
     assert finding.level == "pass", "advice that is followed is not given again"
     assert [each.level for each in found(record, "torque delay")] == ["pass"]

@@ -192,6 +192,13 @@ LOGS = {
             + [line.replace(",", ",,", 1) for line in text(header=None).splitlines()]
         )
     ),
+    "a column of words": Log(
+        "\n".join(
+            ["t,mode,tau1,tau2,q1,q2"]
+            + [line.replace(",", ",AUTO,", 1) for line in text(header=None).splitlines()]
+        ),
+        note="Columns of words were not read: mode.",
+    ),
     "one sample": Log(text(ROWS[:1]), error="there is one row only"),
     "no sample": Log(",".join(NAMES), error="there is no row of numbers"),
     "words only": Log("this is\nnot a log\nat all\n", error="there is no row of numbers"),

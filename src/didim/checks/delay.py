@@ -36,22 +36,25 @@ def torque_delay(data: CheckData) -> Iterator[Finding]:
     if found is None:
         return
     seconds, before, after = found
-    late = "later" if seconds > 0 else "earlier"
-    text = (
-        f"the torque fits the positions best if it was logged {1e3 * abs(seconds):.2g} ms {late} "
-        f"(residual {100 * before:.3g} % as it is, {100 * after:.3g} % shifted)"
-    )
+    shift = f"{1e3 * abs(seconds):.2g} ms {'late' if seconds > 0 else 'early'}"
+    figures = f"residual {100 * before:.3g} % as it is, {100 * after:.3g} % without that"
     off = abs(seconds) * data.rate
     if off > MIN_SAMPLES_OFF and after < (1 - MIN_IMPROVEMENT) * before:
         yield Finding(
             "torque delay",
             "warn",
-            text,
+            f"the torque is logged {shift} of the positions ({figures})",
             f"add {seconds:.3g} to torque_delay of the experiment (0 if it has none), and check "
             "again.",
         )
     else:
-        yield Finding("torque delay", "pass", text)
+        yield Finding(
+            "torque delay",
+            "pass",
+            f"torque and positions agree best at {shift}: not clear"
+            if off > MIN_SAMPLES_OFF
+            else "torque and positions are in time, to less than a sample",
+        )
 
 
 def _fits(data: CheckData) -> tuple[float, float, float] | None:

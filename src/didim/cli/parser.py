@@ -143,7 +143,7 @@ def _add_init(commands: _Commands) -> None:
         didim init arm.toml --robot arm.urdf --data run.csv
         didim init arm.toml --robot mobile.urdf --lock wheel_left=0 --lock wheel_right=0""",
         "Without --data it comes with a virtual record of the robot; with it, the columns are "
-        "guessed from their names.",
+        "guessed from their names or, without a header, from what they hold.",
     )
     _files(
         init.add_argument(

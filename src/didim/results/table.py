@@ -103,7 +103,9 @@ def _convergence(estimate: Estimate) -> list[str]:
     if rate < FAST_CONVERGENCE:
         meaning = "its steps shrink fast"
     elif rate < 1:
-        meaning = "its steps shrink slowly, and it may not converge from afar; refine=True does"
+        refined = len(steps_by_stage(estimate.history)) > 1
+        meaning = "its steps shrink slowly, and it may not converge from afar"
+        meaning += "" if refined else "; refine=True does"
     else:
         meaning = "it cannot converge"
     friction = "" if ratio is None else f", largest Fv/kv {ratio:.2g}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 
@@ -37,6 +38,15 @@ class Notation:
             return [cell.strip() for cell in line.split(self.separator)]
         found = next(csv.reader([line], delimiter=self.separator, skipinitialspace=True), [])
         return [cell.strip() for cell in found]
+
+    def numbers(self, cells: Sequence[str]) -> list[float | None]:
+        """Cells as numbers, each as `number` says."""
+        if self.decimal == "." and not self.thousands:
+            try:
+                return [*map(float, cells)]
+            except ValueError:  # one of them is something else
+                pass
+        return [*map(self.number, cells)]
 
     def number(self, cell: str) -> float | None:
         """A cell as a number: nan where it says that there is none, None where it is a text. Dates

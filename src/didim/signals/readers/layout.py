@@ -12,6 +12,9 @@ from didim.signals.units import is_unit
 
 REMARKS = ("#", "%")
 
+MIN_ROWS_WITH_WORDS = 3
+"""Rows from which on a column may be one of words."""
+
 MIN_NUMBERED = 3
 """Columns from which on a first line 0, 1, 2, ... is a header."""
 
@@ -33,11 +36,17 @@ class Layout:
     names: list[str] | None
     units: list[str] | None
     notes: tuple[str, ...]
+    texts: frozenset[int] = frozenset()
+    """Columns, 0 is the first, that hold words; they are read as nan."""
 
     def cells(self, line: str) -> list[str]:
         """The cells of a row."""
         found = self.notation.cells(line)
-        return found[:-1] if self.trailing and found and not found[-1] else found
+        if self.trailing and found and not found[-1]:
+            found = found[:-1]
+        if not self.texts:
+            return found
+        return ["" if k in self.texts else cell for k, cell in enumerate(found)]
 
 
 def layout_of(head: Sequence[Line], where: str) -> Layout:
@@ -50,7 +59,11 @@ def layout_of(head: Sequence[Line], where: str) -> Layout:
     if not plain:
         raise InputError(f"{where}: the file is empty.")
     notation, rows = _notation(plain)
+    texts: frozenset[int] = frozenset()
     if not rows:
+        notation, rows = _notation(plain, words=True)
+        texts = _texts(rows, notation)
+    if not rows or (texts and len(rows) < MIN_ROWS_WITH_WORDS):
         alone = len(plain) == 1 or len(plain) == len(head) == 1
         raise InputError(
             f"{where}: there is no row of numbers"
@@ -67,18 +80,23 @@ def layout_of(head: Sequence[Line], where: str) -> Layout:
     if names is None and len(rows) > 1 and _counts(cells[0], width, cells[1:]):
         begin = rows[1][0]
         notes.append("The first line only numbers the columns: it was not taken for a sample.")
-    return Layout(notation, width, trailing, begin, names, units, tuple(notes))
+    if texts:
+        columns = ", ".join(names[k] if names else str(k + 1) for k in sorted(texts))
+        notes.append(f"Columns of words were not read: {columns}.")
+    return Layout(notation, width, trailing, begin, names, units, tuple(notes), texts)
 
 
-def _notation(plain: Sequence[Line]) -> tuple[Notation, list[Line]]:
-    """The notation that sees most numbers, in rows of one width, and the lines of these rows."""
+def _notation(plain: Sequence[Line], words: bool = False) -> tuple[Notation, list[Line]]:
+    """The notation that sees most numbers, in rows of one width, and the lines of these rows; with
+    `words` some columns may hold words.
+    """
     best: tuple[Notation, list[Line]] = NOTATIONS[0], []
     most = 0
     for notation in NOTATIONS:
         widths = {
             line: len(cells)
             for line in plain
-            if (cells := notation.cells(line[1])) and _is_row(cells, notation)
+            if (cells := notation.cells(line[1])) and _is_row(cells, notation, words)
         }
         if not widths:
             continue
@@ -92,19 +110,25 @@ def _notation(plain: Sequence[Line]) -> tuple[Notation, list[Line]]:
     return best
 
 
-def _is_row(cells: Sequence[str], notation: Notation) -> bool:
-    """Whether there are numbers and no texts."""
-    numbers = [*map(notation.number, cells)]
-    return None not in numbers and _has_numbers([cells], notation)
+def _is_row(cells: Sequence[str], notation: Notation, words: bool) -> bool:
+    """Whether there are numbers and no words, or, with `words`, mostly numbers."""
+    numbers = notation.numbers(cells)
+    count = sum(number is not None and number == number for number in numbers)
+    return count >= max(2, len(cells) / 2) if words else count > 0 and None not in numbers
+
+
+def _texts(rows: Sequence[Line], notation: Notation) -> frozenset[int]:
+    """The columns that hold words in every row."""
+    numbers = [notation.numbers(notation.cells(text)) for _, text in rows]
+    return frozenset(
+        k for k, column in enumerate(zip(*numbers, strict=True)) if {*column} == {None}
+    )
 
 
 def _has_numbers(rows: Sequence[Sequence[str]], notation: Notation) -> bool:
     """Whether some cell is a number."""
-    return any(
-        number is not None and number == number
-        for cells in rows
-        for number in map(notation.number, cells)
-    )
+    found = (number for cells in rows for number in notation.numbers(cells))
+    return any(number is not None and number == number for number in found)
 
 
 def _header(

@@ -5,6 +5,7 @@ a decimal point or comma, also compressed (.gz).
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader, TextIOWrapper
 from itertools import chain
@@ -48,7 +49,7 @@ def read_text(file: Path) -> Table:
     names = [str(k + 1) for k in range(layout.width)]
     if layout.names is not None:
         names = [name or number for name, number in zip(layout.names, names, strict=True)]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise InputError(
             f"{file.name}: two columns are called {twice[0]!r}; give each its own name."
         )
@@ -77,7 +78,7 @@ def _head(file: Path) -> list[Line]:
 def _read_sound(file: Path, layout: Layout) -> Array:
     """The values (N, width) of a file without any fault; a ValueError where there is one."""
     notation = layout.notation
-    if notation.thousands or notation.separator == notation.decimal:
+    if notation.thousands or notation.separator == notation.decimal or layout.texts:
         raise ValueError("the rows need another notation")
     changed = str.maketrans({notation.decimal: "."}) if notation.decimal != "." else None
     with _open(file) as lines:
@@ -113,7 +114,7 @@ def _read_each(file: Path, layout: Layout) -> tuple[Array, dict[int, str], list[
             if number < layout.begin or text.startswith(REMARKS):
                 continue
             cells = layout.cells(text.partition("#")[0])
-            values = [layout.notation.number(cell) for cell in cells]
+            values = layout.notation.numbers(cells)
             numbers = [each for each in values if each is not None]
             if len(cells) == layout.width and len(numbers) == len(values):
                 rows.append(numbers)
