@@ -17,6 +17,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.identification.methods.idim import IDIM
+from didim.results.formatting import held_joints
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 
@@ -70,7 +71,7 @@ def diagnose(
         check_joints(model, experiment)
     records = [CheckData(model, experiment, controller, cutoff) for experiment in experiments]
     parameters = rough_parameters(records)
-    findings: list[Finding] = []
+    findings = [Finding("robot", "pass", text) for text in held_joints(model.robot)]
     right: list[bool] = []
     for data in records:
         found = [each for check in _FIRST for each in check(data)]
