@@ -131,3 +131,11 @@ def test_nothing_is_said_without_a_description():
     bare = didim.DynamicModel(replace(robot, joints=joints))
     assert doubts(bare, record("scara")) == {}
     assert scales(bare, record("scara")) == {"unjudged"}
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1e9, 1e100])
+def test_absurd_values_are_compared_without_failing(size):
+    arm = model("panda").base
+    values = size * np.ones(len(arm.parameter_names))
+    found = compare(arm, poses([record("panda")]), *same_for_all(arm, values, np.diag(values)))
+    assert all(isinstance(note, str) for note in scale_notes(arm, found))

@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 import didim
+from didim.checks import diagnose
 from support.estimates import estimate_of
 from support.files import ARM_TOML, ARM_URDF
 from support.pinocchio_peer import Peer
@@ -177,6 +178,8 @@ def test_results_and_robot_files_of_a_part(tmp_path):
     model = didim.DynamicModel(didim.load_robot(path, lock=held))
     estimate = estimate_of(model, 0.01)
     assert any("joint2 at 0.4" in note for note in estimate.notes)
+    told = {each.check: each for each in diagnose(model, estimate.experiments)}["robot"]
+    assert "joint2 at 0.4" in told.found
     estimate.save(tmp_path / "result.json")
     again = didim.load_estimate(tmp_path / "result.json")
     assert again.model.robot.locked == held

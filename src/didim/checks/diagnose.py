@@ -19,6 +19,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.identification.methods.idim import IDIM
+from didim.results.formatting import held_joints
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 
@@ -85,7 +86,7 @@ def diagnose(
         for experiment in experiments
     ]
     parameters = rough_parameters(records)
-    findings: list[Finding] = []
+    findings = [Finding("robot", "pass", text) for text in held_joints(model.robot)]
     right: list[bool] = []
     for data in records:
         found = [each for check in _FIRST for each in check(data)]

@@ -39,6 +39,9 @@ gravity does not see at s = 1 and delta = 0.
 FAINT = 1e-6
 """Weight of these priors beside one joint's gravity torque."""
 
+LARGEST_FACTOR = 1e6
+"""Of s, so that the iteration stays finite."""
+
 ITERATIONS = 6
 """Of Gauss-Newton on s and delta."""
 
@@ -118,7 +121,7 @@ def _gravity(
     weight = np.where(heavy, 1.0 / np.where(heavy, size, 1.0), 0.0) / np.sqrt(q.shape[0])
     prior = np.concatenate([np.full(n, PRIOR_FACTOR), np.full(n, PRIOR_ZERO)])
     x = np.concatenate([np.ones(n), np.zeros(n)])
-    start = x.copy()
+    start, largest = x.copy(), np.concatenate([np.full(n, LARGEST_FACTOR), np.full(n, np.pi)])
     for _ in range(ITERATIONS):
         here, slopes = _slopes(model.full, q, x[n:], phi)
         jacobian = np.zeros((q.shape[0], n, 2 * n))
@@ -128,6 +131,7 @@ def _gravity(
         left = identified - x[:n] * here
         inverse = np.linalg.inv(A.T @ A + np.diag(FAINT / prior**2))
         x = x + inverse @ (A.T @ (left * weight).ravel() - FAINT * (x - start) / prior**2)
+        x = np.clip(x, -largest, largest)
     weighted = W * weight[:, None]
     spread = np.einsum("xz,kjz,kjb->xjb", inverse, A.reshape(jacobian.shape), weighted)
     variance = np.einsum("xjb,jbc,xjc->x", spread, covariance, spread)
