@@ -5,11 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MAX_MESSAGE = 2000
+"""Letters of an error message."""
+
 
 class InputError(ValueError):
     """Something given from outside is wrong; the message names it, what was expected and what was
     found.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_readable(message))
 
 
 class InfeasibleError(ArithmeticError):
@@ -25,6 +31,14 @@ def shortened(value: object, most: int = 80) -> str:
     except ValueError:  # an integer of thousands of digits
         return "a number with too many digits"
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _readable(message: str) -> str:
+    """A message without the middle of a name or list that nobody would read to its end."""
+    half = MAX_MESSAGE // 2
+    if len(message) <= MAX_MESSAGE:
+        return message
+    return f"{message[:half]} ... {message[-half:]}"
 
 
 def cut(text: str, most: int) -> str:

@@ -11,31 +11,37 @@ from typing import Any
 from didim.cli.answers import IdentifyAnswer, JudgementAnswer, UseAnswer, ValidationAnswer, printed
 from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
+from didim.cli.saving import Writer, saved
 from didim.errors import InputError
-from didim.output import free
+from didim.output import Overwrite, Seen, free, refuse_inputs
 from didim.report.page import ENDINGS, write_report
 from didim.results.estimate import Estimate
 from didim.results.estimate_data import estimate_data
+from didim.results.identified import to_robot
 from didim.results.judgement import judge
 from didim.results.status import Status
+from didim.results.store import files_of_result, save
 from didim.study import Study, load_study
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the summary, write the requested files; status 1 if it did not converge."""
     study = load_study(options.study, options.set)
-    result = _free(options.out, study, "result", (".json",), options.force)
-    robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
-    page = _free(options.report, study, "report", ENDINGS, options.force)
+    result = _named(options.out, study, "result", (".json",))
+    robot = _named(options.robot_out, study, "robot", (".urdf", ".toml"))
+    page = _named(options.report, study, "report", ENDINGS)
+    overwrite = _free([file for file in (result, robot, page) if file], study, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
-    files, refused = _write(estimate, result, robot, like, options.force)
-    if page is not None:
-        try:
-            files.append(str(write_report(estimate, page, overwrite=options.force)))
-        except InputError as problem:  # the disk is full or the folder missing: the result is kept
-            refused = f"{refused} {page} was not written. {problem}".strip()
+    writers: list[tuple[Path | None, Writer]] = [
+        (result, lambda file, over: save(estimate, file, over)),
+        (robot, lambda file, over: to_robot(estimate, file, over, None, like)),
+        (page, lambda file, over: write_report(estimate, file, overwrite=over)),
+    ]
+    found = [saved(writer, file, overwrite) for file, writer in writers if file is not None]
+    files = [str(each) for file, _ in found if file for each in files_of_result(file)]
+    refused = " ".join(problem for _, problem in found if problem)
     if options.json:
         print(printed(answer(estimate, files)))
     else:
@@ -47,40 +53,23 @@ def run(options: argparse.Namespace) -> int:
     return 0 if estimate.status is Status.CONVERGED and not refused else 1
 
 
-def _write(
-    estimate: Estimate, result: Path | None, robot: Path | None, like: Path | None, force: bool
-) -> tuple[list[str], str]:
-    """Write the result and the robot; the files, and why there is no robot where none could be
-    written: the result is kept.
-    """
-    files: list[str] = []
-    if result is not None:
-        estimate.save(result, overwrite=force)
-        files += [str(result), str(result.with_suffix(".npz"))]
-    if robot is not None:
-        try:
-            estimate.to_robot(robot, overwrite=force, like=like)
-        except InputError as problem:
-            return files, f"{robot} was not written. {problem}"
-        files.append(str(robot))
-    return files, ""
-
-
-def _free(
-    given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool
-) -> Path | None:
-    """The file that an option or the study names, refused before any work if it cannot be
-    written.
-    """
+def _named(given: str | None, study: Study, key: str, endings: tuple[str, ...]) -> Path | None:
+    """The file that an option or the study names."""
     path = Path(given) if given is not None else study.output(key)
-    if path is None:
-        return None
-    if path.suffix.lower() not in endings:
+    if path is not None and path.suffix.lower() not in endings:
         raise InputError(f"{path}: must end in {' or '.join(endings)}.")
-    free(path, force, OVERWRITE_HINT)
-    if key == "result":
-        free(path.with_suffix(".npz"), force, OVERWRITE_HINT)
     return path
+
+
+def _free(files: list[Path], study: Study, force: bool) -> Overwrite:
+    """Refuse, before any work, files that cannot be written or that the study reads; returns what
+    may be written over.
+    """
+    outputs = [each for file in files for each in files_of_result(file)]
+    for each in outputs:
+        free(each, force, OVERWRITE_HINT)
+    refuse_inputs(outputs, study.inputs)
+    return Seen.now(outputs) if force else False
 
 
 def validations(data: dict[str, Any]) -> list[ValidationAnswer]:

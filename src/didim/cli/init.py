@@ -10,7 +10,7 @@ from pathlib import Path
 from didim.cli.progress import progress
 from didim.dynamics import DynamicModel
 from didim.errors import InputError
-from didim.output import free, write
+from didim.output import free, refuse_inputs, write
 from didim.robot import load_robot, shipped_robots
 from didim.signals.tables import read_table
 from didim.study.template import data_template, virtual_template
@@ -24,12 +24,15 @@ def run(options: argparse.Namespace) -> int:
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
     free(study, options.force, OVERWRITE_HINT)
+    record = study.with_name(f"{study.stem}-record.csv")
+    outputs = [study, record] if options.data is None else [study]
+    refuse_inputs(outputs, [Path(each) for each in (options.robot, options.data) if each])
     model = DynamicModel(load_robot(options.robot))
     robot = (
         options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
     )
     if options.data is None:
-        free(study.with_name(f"{study.stem}-record.csv"), options.force, OVERWRITE_HINT)
+        free(record, options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
             template = virtual_template(study, robot, model)
     else:

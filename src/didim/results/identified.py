@@ -15,7 +15,7 @@ import numpy as np
 
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.output import free, write
+from didim.output import Overwrite, free, refuse_inputs, write
 from didim.results.standard import closest_standard
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
 from didim.robot.robot import Joint, Robot
@@ -38,7 +38,7 @@ class InconsistentRobotWarning(UserWarning):
 def to_robot(
     estimate: Estimate,
     path: str | PathLike[str] | None,
-    overwrite: bool,
+    overwrite: Overwrite,
     name: str | None,
     like: str | PathLike[str] | None,
 ) -> Robot:
@@ -57,6 +57,7 @@ def to_robot(
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
             raise InputError(f"{file}: a robot is written as .urdf or .toml.")
+        refuse_inputs([file], [] if like is None else [Path(like)])
     if not np.isfinite(estimate.parameters).all():
         raise InputError(
             f"The estimate holds no finite parameters (status {estimate.status!r}); there is no "

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from didim.errors import InputError
+from didim.reading import read_bytes
 from didim.robot.robot import Robot
 from didim.robot.urdf import parsed, read_urdf
 from didim.robot.urdf_extension import TAG, write_robot_extension
@@ -26,7 +27,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     names.
     """
     _check_same(robot, read_urdf(source), source.name)
-    root = parsed(source.read_bytes(), source.name, comments=True)
+    root = parsed(read_bytes(source), source.name, comments=True)
     links = {link.get("name"): link for link in root.findall("link")}
     joints = root.findall("joint")
     for joint in robot.joints:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
+from didim.reading import read_bytes
 from didim.robot.assemble import Body, assemble
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Joint, Robot
@@ -37,6 +38,9 @@ _REFUSED = ("floating", "planar")
 UNLIMITED_POSITION = 1e11
 """rad or m: a limit this far away counts as none, since URDF requires both limits."""
 
+MAX_DEPTH = 100
+"""Elements within elements."""
+
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -44,7 +48,7 @@ def read_urdf(path: Path) -> Robot:
     """The robot that a URDF file describes, with its root link fixed to the ground and gravity
     along -z.
     """
-    root = parsed(path.read_bytes(), path.name)
+    root = parsed(read_bytes(path), path.name)
     links = _named(root, "link", path.name)
     joints = _named(root, "joint", path.name)
     bodies: list[Body] = []
@@ -74,6 +78,19 @@ def parsed(data: bytes, where: str, comments: bool = False) -> Element:
 
     guard = xml.parsers.expat.ParserCreate()
     guard.StartDoctypeDeclHandler = refuse
+    depth = 0
+
+    def enter(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise InputError(f"{where}: elements are nested more than {MAX_DEPTH} deep.")
+
+    def leave(*_: object) -> None:
+        nonlocal depth
+        depth -= 1
+
+    guard.StartElementHandler, guard.EndElementHandler = enter, leave
     try:
         guard.Parse(data, True)
         builder = ElementTree.TreeBuilder(insert_comments=comments)

@@ -6,15 +6,26 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.reading import refuse_too_many, refuse_too_many_columns
+
+MAX_LETTERS = 1_000_000_000
+"""Of a text file, unpacked."""
+
+MAX_LINE = 1_000_000
+"""Letters of a line."""
+
+MAX_EXPANSION = 200
+"""Unpacked over compressed size of a large text."""
 
 SEPARATORS = (";", "\t", ",")
 _REMARKS = ("#", "%")
@@ -23,7 +34,7 @@ _REMARKS = ("#", "%")
 def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
     """The columns (N,) of a text file; without a header they are called "1", "2", ..."""
     with _open(file) as lines:
-        rows, remark = _lines(lines), ""
+        rows, remark = _lines(lines, _most_letters(file), file.name), ""
         for first in rows:
             if not first.startswith(_REMARKS):
                 break
@@ -32,6 +43,7 @@ def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
             raise InputError(f"{file.name}: the file is empty.")
         separator = next((mark for mark in SEPARATORS if mark in first), None)
         head = _cells(first, separator)
+        refuse_too_many_columns(len(head), file.name)
         headed = not all(map(_is_number, head))
         data = (row for row in rows if not row.startswith(_REMARKS))
         begin = next(data, None) if headed else first
@@ -41,9 +53,10 @@ def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
         if not headed and len(named) == len(head) and not any(map(_is_number, named)):
             head, headed = named, True
         try:
-            values = np.loadtxt(
-                chain([begin], data), delimiter=separator, ndmin=2, comments="#", quotechar='"'
-            )
+            table = _counted(chain([begin], data), len(head), file.name)
+            values = np.loadtxt(table, delimiter=separator, ndmin=2, comments="#", quotechar='"')
+        except InputError:
+            raise
         except ValueError as problem:
             hint = " (a decimal comma? write 1.5, not 1,5)" if separator == ";" else ""
             raise InputError(
@@ -55,7 +68,7 @@ def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
         raise InputError(
             f"{file.name}: the header names {len(names)} columns, the rows have {values.shape[1]}."
         )
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise InputError(
             f"{file.name}: two columns are called {twice[0]!r}; give each its own name."
@@ -69,9 +82,43 @@ def _open(file: Path) -> IO[str]:
     return file.open(encoding="utf-8-sig")
 
 
-def _lines(lines: IO[str]) -> Iterator[str]:
-    """Lines that are not empty; a leading tab stands for an empty cell and is kept."""
-    for line in lines:
+def _most_letters(file: Path) -> int:
+    """Letters that are read of a file: what its size allows, where it is compressed."""
+    size = file.stat().st_size
+    if file.suffix.lower() == ".gz":
+        return min(MAX_LETTERS, max(MAX_LETTERS // 20, MAX_EXPANSION * size))
+    if size > MAX_LETTERS:
+        _refuse_length(MAX_LETTERS, file.name)
+    return MAX_LETTERS
+
+
+def _refuse_length(most: int, where: str) -> NoReturn:
+    raise InputError(
+        f"{where}: is a text of more than {most // 1_000_000} MB; write a part of the record, or "
+        "fewer columns, to a file of its own, or save it as .npz or .parquet."
+    )
+
+
+def _counted(rows: Iterable[str], columns: int, where: str) -> Iterator[str]:
+    """The rows, as long as memory holds their numbers."""
+    for k, row in enumerate(rows):
+        refuse_too_many(columns * k, where)
+        yield row
+
+
+def _lines(lines: IO[str], most: int, where: str) -> Iterator[str]:
+    """Lines that are not empty, of a text of at most `most` letters; a leading tab stands for an
+    empty cell and is kept.
+    """
+    letters = 0
+    for line in iter(lambda: lines.readline(MAX_LINE + 1), ""):
+        letters += len(line)
+        if letters > most:
+            _refuse_length(most, where)
+        if len(line) > MAX_LINE:
+            raise InputError(
+                f"{where}: a line has more than {MAX_LINE} letters; is this a table of numbers?"
+            )
         text = line.strip("\r\n ")
         if text.strip():
             yield text
