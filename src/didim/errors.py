@@ -15,7 +15,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(_readable(message))
+        super().__init__(readable(message))
 
 
 class InfeasibleError(ArithmeticError):
@@ -33,7 +33,7 @@ def shortened(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def _readable(message: str) -> str:
+def readable(message: str) -> str:
     """A message without the middle of a name or list that nobody would read to its end."""
     half = MAX_MESSAGE // 2
     if len(message) <= MAX_MESSAGE:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from didim.cli.progress import progress
 from didim.dynamics import DynamicModel
-from didim.errors import InputError
+from didim.errors import InputError, shortened
 from didim.output import free, refuse_inputs, write
 from didim.robot import load_robot, shipped_robots
 from didim.signals.tables import read_table
@@ -23,6 +23,10 @@ def run(options: argparse.Namespace) -> int:
     study = Path(options.study)
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
+    if not study.name.isprintable():
+        raise InputError(
+            f"{shortened(study.name)}: has characters that cannot be printed; choose another name."
+        )
     free(study, options.force, OVERWRITE_HINT)
     record = study.with_name(f"{study.stem}-record.csv")
     outputs = [study, record] if options.data is None else [study]
@@ -56,6 +60,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _relative_to(study: Path, file: str) -> str:
     """A path as the study must write it."""
+    try:
+        file.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{shortened(file)}: the name is not UTF-8, which a study must be; rename it."
+        ) from None
     try:
         relative = os.path.relpath(Path(file).resolve(), study.resolve().parent)
     except ValueError:  # another drive

@@ -31,8 +31,8 @@ Array = NDArray[np.float64]
 
 
 MAX_DELAY = 40
-"""Samples of delay that are linearised one by one: each adds a state per joint. A loop with a longer
-delay is linearised with a longer period, so that delay and hold take as long as they do.
+"""Samples of delay that are linearised one by one: each adds a state per joint. A loop with a
+longer delay is linearised with a longer period, so that delay and hold take as long as they do.
 """
 
 
@@ -123,8 +123,10 @@ def linearise(
         return LinearLoop(*np.linalg.eig(_continuous(A, B, law)), False, n)
     delay = min(loop.delay, MAX_DELAY)
     stretch = (loop.delay + 0.5) / (delay + 0.5)
-    values, vectors = np.linalg.eig(_sampled(A, B, law._replace(period=stretch * law.period), delay))
-    return LinearLoop(values.astype(complex) ** (1 / stretch), vectors, True, n)
+    multipliers, vectors = np.linalg.eig(
+        _sampled(A, B, law._replace(period=stretch * law.period), delay)
+    )
+    return LinearLoop(multipliers.astype(np.complex128) ** (1 / stretch), vectors, True, n)
 
 
 def _continuous(A: Array, B: Array, law: Law) -> Array:

@@ -54,7 +54,7 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
     """The estimate that `Estimate.save` wrote."""
     file = _named(path)
     try:
-        data = json.loads(read_bytes(file))
+        data = json.loads(read_bytes(file), parse_constant=_refuse_constant)
         if not isinstance(data, dict) or "didim_estimate" not in data:
             raise InputError(f"{file.name}: is no saved estimate.")
         if data["didim_estimate"] not in (1, FORMAT):
@@ -107,6 +107,10 @@ def _arrays_of(file: Path, digest: object) -> bytes:
         if hashlib.sha256(packed).hexdigest() == digest:
             return packed
     raise InputError(f"{beside.name}: does not belong to {file.name}, or was changed.")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"JSON has no {word}")
 
 
 def _named(path: str | PathLike[str]) -> Path:
