@@ -2,7 +2,8 @@
 when it is loaded, and not when its summary, report or export is made.
 
 A shape is a type, a list with the one shape of all its entries, a table from keys to shapes (others
-may follow), `Table(shape)` for any keys, or `Maybe(shape)` where null or nothing may stand.
+may follow), `Table(shape)` for any keys, `Maybe(shape)` where null or nothing may stand, or
+`Absent(shape)` where nothing may.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 1e300
+LARGEST, LARGEST_WHOLE = 1e300, 2**53
 """Numbers of a saved estimate are smaller."""
 
 
 @dataclass(frozen=True)
 class Maybe:
     """The shape, or null, or no such key."""
+
+    shape: Any
+
+
+@dataclass(frozen=True)
+class Absent:
+    """The shape, or no such key."""
 
     shape: Any
 
@@ -75,6 +83,8 @@ _JOINT = {
     "nominal": Table(_UNKNOWN),
 }
 
+_RECORD = {"name": str, "samples": int, "sha256": str}
+
 _COUPLING = {
     "name": str,
     "weights": Table(float),
@@ -100,10 +110,11 @@ ESTIMATE = {
     "validation": [_VALIDATION],
     "history": [_STEP],
     "provenance": {
-        "data": Maybe([Table(Any)]),
-        "held_out": Maybe([Table(Any)]),
-        "files": Maybe([Table(Any)]),
-        "versions": Maybe(Table(Any)),
+        "data": Absent([_RECORD]),
+        "held_out": Absent([_RECORD]),
+        "files": Absent([{"path": str, "sha256": str}]),
+        "versions": Absent(Table(str)),
+        "command": Absent(str),
     },
     "model": {
         "robot": {
@@ -125,15 +136,18 @@ def check_shape(value: Any, shape: Any, path: str = "") -> None:
     if isinstance(shape, Maybe):
         if value is not None:
             check_shape(value, shape.shape, path)
+    elif isinstance(shape, Absent):
+        check_shape(value, shape.shape, path)
     elif isinstance(shape, Table):
         for key, each in _checked(value, dict, path).items():
             check_shape(each, shape.shape, f"{path}.{key}")
     elif isinstance(shape, Mapping):
         _checked(value, dict, path)
         for key, inner in shape.items():
-            if key not in value and not isinstance(inner, Maybe):
+            if key in value:
+                check_shape(value[key], inner, f"{path}.{key}")
+            elif not isinstance(inner, Maybe | Absent):
                 raise ValueError(f"{path}.{key} is missing".lstrip("."))
-            check_shape(value.get(key), inner, f"{path}.{key}")
     elif isinstance(shape, list):
         for k, each in enumerate(_checked(value, list, path)):
             check_shape(each, shape[0], f"{path}.{k}")
@@ -141,7 +155,7 @@ def check_shape(value: Any, shape: Any, path: str = "") -> None:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole and not (shape is float and isinstance(value, float)):
             raise ValueError(f"{path} is no number".lstrip("."))
-        if not abs(value) < LARGEST:
+        if not abs(value) < (LARGEST_WHOLE if whole else LARGEST):
             raise ValueError(f"{path} is too large".lstrip("."))
     elif shape is not Any:
         _checked(value, shape, path)
