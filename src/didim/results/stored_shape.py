@@ -75,12 +75,15 @@ _JOINT = {
     "name": str,
     "kind": str,
     "parent": int,
+    "rotation": [[float]],
+    "translation": [float],
     "position_limits": [_UNKNOWN],
     "velocity_limit": _UNKNOWN,
     "torque_limit": _UNKNOWN,
     "effects": [str],
     "link": [_UNKNOWN],
     "nominal": Table(_UNKNOWN),
+    "link_frame": [[float]],
 }
 
 _RECORD = {"name": str, "samples": int, "sha256": str}
@@ -120,6 +123,7 @@ ESTIMATE = {
         "robot": {
             "name": str,
             "reference": str,
+            "gravity": [float],
             "joints": [_JOINT],
             "couplings": [_COUPLING],
             "drive": Maybe(Table(Any)),
