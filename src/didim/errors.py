@@ -41,6 +41,12 @@ def readable(message: str) -> str:
     return f"{message[:half]} ... {message[-half:]}"
 
 
+def internal_error(problem: Exception) -> str:
+    """What a user is told about a bug in didim, on one line."""
+    message = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    return f"internal error, please report it with the output of --debug: {message}"
+
+
 def cut(text: str, most: int) -> str:
     """A text that is not longer than a reader wants."""
     return text if len(text) <= most else f"{text[:most]}..."

@@ -106,6 +106,15 @@ def test_what_was_there_at_the_start_is_written_over_with_force(folder):
     assert didim.load_estimate(folder / "r.json").status == "converged"
 
 
+def test_a_report_that_fails_does_not_cost_the_result(folder, monkeypatch, capsys):
+    monkeypatch.setattr("didim.cli.identify.write_report", lambda *_, **__: [][0])
+    command = ["identify", str(folder / "study.toml"), "--report", str(folder / "r.html")]
+    assert main(command) == 1
+    printed, told = capsys.readouterr()
+    assert "ZZ1R" in printed
+    assert "r.html was not written. internal error" in told
+
+
 INPUTS = {
     "the record as arrays": (["identify", "study.toml", "--out", "run.json"], "run.npz"),
     "the study": (["identify", "study.toml", "--robot-out", "study.toml"], "study.toml"),

@@ -39,7 +39,11 @@ def run(options: argparse.Namespace) -> int:
         (robot, lambda file, over: to_robot(estimate, file, over, None, like)),
         (page, lambda file, over: write_report(estimate, file, overwrite=over)),
     ]
-    found = [saved(writer, file, overwrite) for file, writer in writers if file is not None]
+    found = [
+        saved(writer, file, overwrite, options.debug)
+        for file, writer in writers
+        if file is not None
+    ]
     files = [str(each) for file, _ in found if file for each in files_of_result(file)]
     refused = " ".join(problem for _, problem in found if problem)
     if options.json:
@@ -68,7 +72,8 @@ def _free(files: list[Path], study: Study, force: bool) -> Overwrite:
     outputs = [each for file in files for each in files_of_result(file)]
     for each in outputs:
         free(each, force, OVERWRITE_HINT)
-    refuse_inputs(outputs, study.inputs)
+    if outputs:
+        refuse_inputs(outputs, study.inputs)
     return Seen.now(outputs) if force else False
 
 

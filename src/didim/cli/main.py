@@ -14,7 +14,7 @@ from typing import Any
 
 from didim.cli.parser import make_parser
 from didim.cli.streams import discard, open_closed_streams
-from didim.errors import InfeasibleError, InputError, readable
+from didim.errors import InfeasibleError, InputError, internal_error, readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,10 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             2,
         )
     except Exception as problem:  # a bug in didim: one line for the user, the rest with --debug
-        message = f"{type(problem).__name__}: {problem}".splitlines()[0]
-        return _refused(
-            options, f"internal error, please report it with the output of --debug: {message}", 2
-        )
+        return _refused(options, internal_error(problem), 2)
 
 
 def _refused(options: Any, message: str, status: int) -> int:

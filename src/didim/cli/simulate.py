@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
             OVERWRITE_HINT,
         )
 
-    place, refused = saved(write_to, target, overwrite)
+    place, refused = saved(write_to, target, overwrite, options.debug)
     files = [] if place is None else files_for(place, records)
     motions = [
         MotionAnswer(

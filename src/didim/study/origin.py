@@ -36,7 +36,7 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
     named += [start for start in starts if isinstance(start, str)]
     not_files = {*shipped_robots(), *NOT_FILES}
     return {name: folder / name} | {
-        text: resolved(text, folder, "file") for text in named if text not in not_files
+        text: resolved(text, folder, text) for text in named if text not in not_files
     }
 
 
