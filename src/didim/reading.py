@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import zipfile
 from pathlib import Path
@@ -20,7 +21,10 @@ MAX_NUMBERS = 100_000_000
 MAX_COLUMNS = 10_000
 """Columns or arrays of a record, at most."""
 
-_BYTES_PER_NUMBER = 8
+MAX_TEXT, MAX_EXPANSION = 1_000_000_000, 200
+"""Bytes of a text, at most, and how many times a large one may be longer than its .gz file."""
+
+_BYTES_PER_NUMBER, _BLOCK = 8, 1 << 20
 
 
 def read_bytes(path: Path, most: int = MAX_DESCRIPTION) -> bytes:
@@ -55,6 +59,28 @@ def refuse_too_many_columns(columns: int, where: str) -> None:
             f"{where}: has {columns} columns, and {MAX_COLUMNS} is the limit; write those of the "
             "joints to a file of their own."
         )
+
+
+def check_text(file: Path) -> None:
+    """Refuse a text, compressed (.gz) or not, that is too long to be a record."""
+    size, most = file.stat().st_size, MAX_TEXT
+    if file.suffix.lower() == ".gz":
+        most = min(MAX_TEXT, max(MAX_TEXT // 20, MAX_EXPANSION * size))
+        size = _unpacked_size(file, most)
+    if size > most:
+        raise InputError(
+            f"{file.name}: is a text of more than {most // 1_000_000} MB; write a part of the "
+            "record, or fewer columns, to a file of its own, or save it as .npz or .parquet."
+        )
+
+
+def _unpacked_size(file: Path, most: int) -> int:
+    """Bytes of a compressed text; not counted far beyond `most`."""
+    size = 0
+    with gzip.open(file, "rb") as opened:
+        while size <= most and (block := opened.read(_BLOCK)):
+            size += len(block)
+    return size
 
 
 def check_npz(opened: IO[bytes], where: str) -> None:

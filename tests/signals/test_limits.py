@@ -17,7 +17,7 @@ from scipy import sparse
 import didim
 from didim import reading
 from didim.cli import main
-from didim.signals.readers import mat5, text
+from didim.signals.readers import mat5
 from didim.signals.tables import read_table
 from support.studies import write_study
 
@@ -69,7 +69,7 @@ def test_npz_that_would_not_fit(tmp_path, monkeypatch):
 
 
 def test_a_text_that_would_not_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "MAX_LETTERS", 1_000_000)
+    monkeypatch.setattr(reading, "MAX_TEXT", 1_000_000)
     monkeypatch.setattr(reading, "MAX_NUMBERS", 1000)
     with gzip.open(tmp_path / "blank.csv.gz", "wb") as packed:
         packed.write(b"t,tau1\n" + b"\n" * 5_000_000)

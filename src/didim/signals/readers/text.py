@@ -10,22 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
-from didim.reading import refuse_too_many, refuse_too_many_columns
-
-MAX_LETTERS = 1_000_000_000
-"""Of a text file, unpacked."""
+from didim.reading import check_text, refuse_too_many, refuse_too_many_columns
 
 MAX_LINE = 1_000_000
 """Letters of a line."""
-
-MAX_EXPANSION = 200
-"""Unpacked over compressed size of a large text."""
 
 SEPARATORS = (";", "\t", ",")
 _REMARKS = ("#", "%")
@@ -33,8 +27,9 @@ _REMARKS = ("#", "%")
 
 def read_text(file: Path) -> dict[str, NDArray[np.float64]]:
     """The columns (N,) of a text file; without a header they are called "1", "2", ..."""
+    check_text(file)
     with _open(file) as lines:
-        rows, remark = _lines(lines, _most_letters(file), file.name), ""
+        rows, remark = _lines(lines, file.name), ""
         for first in rows:
             if not first.startswith(_REMARKS):
                 break
@@ -82,23 +77,6 @@ def _open(file: Path) -> IO[str]:
     return file.open(encoding="utf-8-sig")
 
 
-def _most_letters(file: Path) -> int:
-    """Letters that are read of a file: what its size allows, where it is compressed."""
-    size = file.stat().st_size
-    if file.suffix.lower() == ".gz":
-        return min(MAX_LETTERS, max(MAX_LETTERS // 20, MAX_EXPANSION * size))
-    if size > MAX_LETTERS:
-        _refuse_length(MAX_LETTERS, file.name)
-    return MAX_LETTERS
-
-
-def _refuse_length(most: int, where: str) -> NoReturn:
-    raise InputError(
-        f"{where}: is a text of more than {most // 1_000_000} MB; write a part of the record, or "
-        "fewer columns, to a file of its own, or save it as .npz or .parquet."
-    )
-
-
 def _counted(rows: Iterable[str], columns: int, where: str) -> Iterator[str]:
     """The rows, as long as memory holds their numbers."""
     for k, row in enumerate(rows):
@@ -106,15 +84,9 @@ def _counted(rows: Iterable[str], columns: int, where: str) -> Iterator[str]:
         yield row
 
 
-def _lines(lines: IO[str], most: int, where: str) -> Iterator[str]:
-    """Lines that are not empty, of a text of at most `most` letters; a leading tab stands for an
-    empty cell and is kept.
-    """
-    letters = 0
+def _lines(lines: IO[str], where: str) -> Iterator[str]:
+    """Lines that are not empty; a leading tab stands for an empty cell and is kept."""
     for line in iter(lambda: lines.readline(MAX_LINE + 1), ""):
-        letters += len(line)
-        if letters > most:
-            _refuse_length(most, where)
         if len(line) > MAX_LINE:
             raise InputError(
                 f"{where}: a line has more than {MAX_LINE} letters; is this a table of numbers?"
