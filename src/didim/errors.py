@@ -7,11 +7,17 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+MAX_MESSAGE = 2000
+"""Letters of an error message."""
+
 
 class InputError(ValueError):
     """Something given from outside is wrong; the message names it, what was expected and what was
     found.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(readable(message))
 
 
 class InfeasibleError(ArithmeticError):
@@ -38,6 +44,20 @@ def shortened(value: object, most: int = 80) -> str:
     except ValueError:  # an integer of thousands of digits
         return "a number with too many digits"
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def readable(message: str) -> str:
+    """A message without the middle of a name or list that nobody would read to its end."""
+    half = MAX_MESSAGE // 2
+    if len(message) <= MAX_MESSAGE:
+        return message
+    return f"{message[:half]} ... {message[-half:]}"
+
+
+def internal_error(problem: Exception) -> str:
+    """What a user is told about a bug in didim, on one line."""
+    message = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    return f"internal error, please report it with the output of --debug: {message}"
 
 
 def cut(text: str, most: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import didim
+from didim.control import linear as linear_loop
 from didim.control.tuning import joint_ranges
 
 
@@ -149,3 +150,29 @@ def test_a_light_robot_under_computed_torque_is_not_stiff():
     loop = didim.ComputedTorque(natural_frequency=60.0, model=model, parameters=phi)
     move = didim.PointToPoint([0.0, 1.0], [0.0, 0.3])
     assert didim.simulate(model, phi, loop, t=np.linspace(0, 1, 11), q_ref=move).completed
+
+
+@pytest.mark.parametrize("samples", [80, 120])
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda delay: didim.PD(natural_frequency=2.0, rate=1000, delay=delay),
+        lambda delay: didim.PD(natural_frequency=20.0, rate=1000, delay=delay),
+        lambda delay: didim.Cascade(kp=5.0, kv=1.0, kiv=1.0, rate=1000, delay=delay),
+        lambda delay: didim.PID(
+            kp=5.0, kv=1.0, ki=1.0, rate=500, delay=delay, velocity="mean_difference"
+        ),
+    ],
+    ids=["slow", "fast", "cascade", "pid"],
+)
+def test_a_long_delay_has_the_slowest_mode_of_the_whole_delay_line(law, samples, monkeypatch):
+    """All eigenvalues of a line of 300 samples took minutes during an identification."""
+    model = didim.DynamicModel(didim.load_robot("scara")).base
+    short = didim.linearise(model, model.nominal, law(samples), [0.3, 0.3])
+    assert short.eigenvalues.size == (6 + linear_loop.MAX_DELAY) * 2
+    monkeypatch.setattr(linear_loop, "MAX_DELAY", samples)
+    whole = didim.linearise(model, model.nominal, law(samples), [0.3, 0.3])
+    assert whole.eigenvalues.size == (6 + samples) * 2
+    assert short.stable == whole.stable
+    assert short.slowest == pytest.approx(whole.slowest, rel=0.03)
+    assert short.worst_joint == whole.worst_joint

@@ -152,3 +152,20 @@ def test_given_base_parameters_are_met_by_a_consistent_robot():
     moved = nearest_consistent(prior, scara.base, wanted)
     assert prior.contains(moved)
     np.testing.assert_allclose(scara.base.matrix @ moved, wanted, rtol=0.05)
+
+
+@pytest.mark.parametrize("tiny", [1e-300, 5e-324])
+def test_a_described_friction_next_to_nothing_gives_a_prior_all_the_same(tiny):
+    """The inverse of such a value overflowed, and the eigenvalues with it."""
+    robot = didim.load_robot("scara")
+    joints = [
+        replace(joint, nominal={**joint.nominal, "Fv": tiny, "Fc": tiny}) for joint in robot.joints
+    ]
+    base = didim.DynamicModel(replace(robot, joints=tuple(joints))).base
+    prior = prior_of(base, np.ones(2), np.full(2, 10.0), np.ones(2))
+    found = nearest_consistent(prior, base, base.nominal)
+    assert prior.contains(found)
+    inertial = [k for k, name in enumerate(base.parameter_names) if name[0] in "ZM"]
+    np.testing.assert_allclose(
+        (base.matrix @ found)[inertial], base.nominal[inertial], rtol=0.1, atol=0.02
+    )

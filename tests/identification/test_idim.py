@@ -131,3 +131,21 @@ def test_a_record_that_begins_in_motion_loses_its_edges():
     assert cut.residual < 0.5 * kept.residual
     assert cut.rows < kept.rows
     assert cut.validate(noisy).residual == pytest.approx(cut.residual, rel=1e-9)
+
+
+def test_linear_algebra_has_one_thread_during_an_identification():
+    """With two, the last bits of a six-joint DIDIM differ, and it takes longer."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    class Counting:
+        def run(self, _):
+            return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+        def ready(self, model, experiments):
+            pass
+
+    with threadpool_limits(2, "blas"):
+        outside = {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+        inside = didim.identify(model(), scara_record()[0], Counting())
+    assert set(inside) == {1}
+    assert outside == {2}

@@ -63,3 +63,13 @@ def test_another_robot_or_format_is_refused(own, tmp_path):
     with pytest.raises(didim.InputError, match=r"ends in \.urdf"):
         estimate.to_robot(tmp_path / "new.toml", like=own)
     assert not (tmp_path / "new.urdf").exists()
+
+
+def test_elements_that_are_nested_too_deeply_are_refused(own, tmp_path):
+    nested = own.read_text().replace("</robot>", "<a>" * 5000 + "</a>" * 5000 + "</robot>")
+    (tmp_path / "nested.urdf").write_text(nested)
+    estimate = estimate_of(didim.DynamicModel(didim.load_robot(own)))
+    with pytest.raises(didim.InputError, match="nested more than 100 deep"):
+        estimate.to_robot(tmp_path / "new.urdf", like=tmp_path / "nested.urdf")
+    with pytest.raises(didim.InputError, match="nested more than 100 deep"):
+        didim.load_robot(tmp_path / "nested.urdf")

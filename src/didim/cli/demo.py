@@ -9,6 +9,7 @@ from pathlib import Path
 from didim.cli.progress import progress
 from didim.demo import demo
 from didim.errors import InputError
+from didim.output import Seen
 from didim.report.data import report_data
 from didim.report.files import check_free, write_made, write_picture
 from didim.report.page import page
@@ -19,6 +20,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the table, draw the torques, write the report."""
     file = check_free(Path(options.picture), ".png", options.force)
     report = check_free(Path(options.report), ".html", options.force)
+    seen = Seen.now([file, report])
     with progress("identifying a virtual SCARA"):
         shown = demo()
         estimate = replace(
@@ -26,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         )
         text = page(report_data(estimate))
     print(shown.text())
-    print(f"\nReport, to open in a browser: {write_made(report, text)}")
+    print(f"\nReport, to open in a browser: {write_made(report, text, seen)}")
     try:
         axes = new_axes(2, 1)
     except InputError as problem:
@@ -34,5 +36,5 @@ def run(options: argparse.Namespace) -> int:
     else:
         for j in range(2):
             torques(shown.didim, shown.runs.usual, j, axes[j, 0], between=(10.0, 40.0))
-        print(f"Measured, estimated and residual torques: {write_picture(axes[0, 0], file)}")
+        print(f"Measured, estimated and residual torques: {write_picture(axes[0, 0], file, seen)}")
     return 0 if shown.didim.status == shown.idim.status == "converged" else 1

@@ -10,8 +10,9 @@ from didim.cli.init import OVERWRITE_HINT
 from didim.errors import InputError
 from didim.export import inverse_dynamics_code
 from didim.export.code import torque_only
-from didim.output import free, write
+from didim.output import free, refuse_inputs, write
 from didim.results import load_estimate
+from didim.results.store import files_of_result
 from didim.robot.armature import armature_note
 
 _CODE = {".py": "python", ".c": "c"}
@@ -27,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
     if kind not in (*_CODE, *_ROBOT):
         raise InputError(f"{file}: must end in {', '.join((*_ROBOT, *_CODE))}.")
     free(file, options.force, OVERWRITE_HINT)
+    source = [] if options.like is None else [Path(options.like)]
+    refuse_inputs([file], [*files_of_result(Path(options.result)), *source])
     estimate = load_estimate(options.result)
     if options.like is not None and kind != ".urdf":
         raise InputError(f"{file}: --like is for .urdf files.")

@@ -19,14 +19,18 @@ from didim.cli.answers import (
 )
 from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
+from didim.cli.saving import Writer, saved
 from didim.errors import InputError
-from didim.output import free
+from didim.output import Overwrite, Seen, free, refuse_inputs
 from didim.report.page import ENDINGS, write_report
 from didim.results.estimate import Estimate
 from didim.results.estimate_data import estimate_data
+from didim.results.identified import to_robot
 from didim.results.judgement import judge
 from didim.results.status import Status
+from didim.results.store import files_of_result, save
 from didim.robot.armature import armature_note
+from didim.robot.robot import Robot
 from didim.study import Study, load_study
 
 
@@ -35,18 +39,32 @@ def run(options: argparse.Namespace) -> int:
     should not be used.
     """
     study = load_study(options.study, options.set)
-    result = _free(options.out, study, "result", (".json",), options.force)
-    robot = _free(options.robot_out, study, "robot", (".urdf", ".toml"), options.force)
-    page = _free(options.report, study, "report", ENDINGS, options.force)
+    result = _named(options.out, study, "result", (".json",))
+    robot = _named(options.robot_out, study, "robot", (".urdf", ".toml"))
+    page = _named(options.report, study, "report", ENDINGS)
+    overwrite = _free([file for file in (result, robot, page) if file], study, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
-    files, refused, armature = _write(estimate, result, robot, like, options.force, options.project)
-    if page is not None:
-        try:
-            files.append(str(write_report(estimate, page, overwrite=options.force)))
-        except InputError as problem:  # the disk is full or the folder missing: the result is kept
-            refused = f"{refused} {page} was not written. {problem}".strip()
+    written: list[Robot] = []
+
+    def write_robot(file: Path, over: Overwrite) -> None:
+        written.append(to_robot(estimate, file, over, None, like, options.project))
+
+    writers: list[tuple[Path | None, Writer]] = [
+        (result, lambda file, over: save(estimate, file, over)),
+        (robot, write_robot),
+        (page, lambda file, over: write_report(estimate, file, overwrite=over)),
+    ]
+    found = [
+        saved(writer, file, overwrite, options.debug)
+        for file, writer in writers
+        if file is not None
+    ]
+    files = [str(each) for file, _ in found if file for each in files_of_result(file)]
+    refused = " ".join(problem for _, problem in found if problem)
+    is_urdf = robot is not None and robot.suffix.lower() == ".urdf"
+    armature = armature_note(written[-1]) if written and is_urdf else ""
     if options.json:
         print(printed(answer(estimate, files)))
     else:
@@ -61,47 +79,24 @@ def run(options: argparse.Namespace) -> int:
     return 0 if usable and not refused else 1
 
 
-def _write(
-    estimate: Estimate,
-    result: Path | None,
-    robot: Path | None,
-    like: Path | None,
-    force: bool,
-    project: bool,
-) -> tuple[list[str], str, str]:
-    """Write the result and the robot; the files, why there is no robot where none could be written
-    (the result is kept), and what a URDF cannot hold.
-    """
-    files: list[str] = []
-    armature = ""
-    if result is not None:
-        estimate.save(result, overwrite=force)
-        files += [str(result), str(result.with_suffix(".npz"))]
-    if robot is not None:
-        try:
-            found = estimate.to_robot(robot, overwrite=force, like=like, project=project)
-        except InputError as problem:
-            return files, f"{robot} was not written. {problem}", ""
-        files.append(str(robot))
-        armature = armature_note(found) if robot.suffix.lower() == ".urdf" else ""
-    return files, "", armature
-
-
-def _free(
-    given: str | None, study: Study, key: str, endings: tuple[str, ...], force: bool
-) -> Path | None:
-    """The file that an option or the study names, refused before any work if it cannot be
-    written.
-    """
+def _named(given: str | None, study: Study, key: str, endings: tuple[str, ...]) -> Path | None:
+    """The file that an option or the study names."""
     path = Path(given) if given is not None else study.output(key)
-    if path is None:
-        return None
-    if path.suffix.lower() not in endings:
+    if path is not None and path.suffix.lower() not in endings:
         raise InputError(f"{path}: must end in {' or '.join(endings)}.")
-    free(path, force, OVERWRITE_HINT)
-    if key == "result":
-        free(path.with_suffix(".npz"), force, OVERWRITE_HINT)
     return path
+
+
+def _free(files: list[Path], study: Study, force: bool) -> Overwrite:
+    """Refuse, before any work, files that cannot be written or that the study reads; returns what
+    may be written over.
+    """
+    outputs = [each for file in files for each in files_of_result(file)]
+    for each in outputs:
+        free(each, force, OVERWRITE_HINT)
+    if outputs:
+        refuse_inputs(outputs, study.inputs)
+    return Seen.now(outputs) if force else False
 
 
 def validations(data: dict[str, Any]) -> list[ValidationAnswer]:

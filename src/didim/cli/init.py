@@ -10,8 +10,8 @@ from pathlib import Path
 from didim.cli.joints import joint_options
 from didim.cli.progress import progress
 from didim.dynamics import DynamicModel
-from didim.errors import InputError
-from didim.output import free, write
+from didim.errors import InputError, shortened
+from didim.output import free, refuse_inputs, write
 from didim.robot import load_robot, shipped_robots
 from didim.signals.tables import read_table
 from didim.study.template import data_template, virtual_template
@@ -24,13 +24,20 @@ def run(options: argparse.Namespace) -> int:
     study = Path(options.study)
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
+    if not study.name.isprintable():
+        raise InputError(
+            f"{shortened(study.name)}: has characters that cannot be printed; choose another name."
+        )
     free(study, options.force, OVERWRITE_HINT)
+    record = study.with_name(f"{study.stem}-record.csv")
+    outputs = [study, record] if options.data is None else [study]
+    refuse_inputs(outputs, [Path(each) for each in (options.robot, options.data) if each])
     model = DynamicModel(load_robot(options.robot, *joint_options(options)))
     robot = (
         options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
     )
     if options.data is None:
-        free(study.with_name(f"{study.stem}-record.csv"), options.force, OVERWRITE_HINT)
+        free(record, options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
             template = virtual_template(study, robot, model)
     else:
@@ -59,6 +66,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _relative_to(study: Path, file: str) -> str:
     """A path as the study must write it."""
+    try:
+        file.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{shortened(file)}: the name is not UTF-8, which a study must be; rename it."
+        ) from None
     try:
         relative = os.path.relpath(Path(file).resolve(), study.resolve().parent)
     except ValueError:  # another drive

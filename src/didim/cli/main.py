@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from didim.cli.parser import make_parser
-from didim.errors import InfeasibleError, InputError
+from didim.cli.streams import discard, open_closed_streams
+from didim.errors import InfeasibleError, InputError, internal_error, readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    open_closed_streams()
     options = make_parser().parse_args(argv)
     options.command = shlex.join(["didim", *(sys.argv[1:] if argv is None else argv)])
     for stream in (sys.stdout, sys.stderr):
@@ -34,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             status: int = options.run(options)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader has seen enough
+        discard(sys.stdout)
         return 0
     except KeyboardInterrupt:
         return _refused(options, "stopped on request", 1)
@@ -50,24 +52,25 @@ def main(argv: Sequence[str] | None = None) -> int:
             2,
         )
     except Exception as problem:  # a bug in didim: one line for the user, the rest with --debug
-        message = f"{type(problem).__name__}: {problem}".splitlines()[0]
-        return _refused(
-            options, f"internal error, please report it with the output of --debug: {message}", 2
-        )
+        return _refused(options, internal_error(problem), 2)
 
 
 def _refused(options: Any, message: str, status: int) -> int:
     """Say what is wrong on one line."""
     if options.debug:
         traceback.print_exc()
-    print(f"didim: error: {' '.join(message.split())}", file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:  # a full disk
+        discard(sys.stdout)
+    print(f"didim: error: {readable(' '.join(message.split()))}", file=sys.stderr)
     return status
 
 
 def _one_line(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """A warning on one line."""
     del category
-    print(f"didim: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"didim: warning: {readable(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _announce_compiling() -> None:

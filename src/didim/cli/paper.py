@@ -9,6 +9,7 @@ import numpy as np
 
 from didim.cli.progress import progress
 from didim.errors import InputError
+from didim.output import Seen
 from didim.paper.claims import claims
 from didim.paper.experiments import PaperExperiments
 from didim.paper.figures import draw, figure_files
@@ -24,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(f"--{name} must not be negative, found {getattr(options, name)}.")
     folder = options.figures or (None if options.table else "didim-paper")
     files = {} if folder is None else figure_files(Path(folder), options.force)
+    seen = Seen.now(files.values())
     runs = PaperExperiments(options.seed, options.trajectory, _loop(options.loop))
     for number in TABLES if options.table is None else (options.table,):
         with progress(f"table {number}"):
@@ -36,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         print(*judged, sep="\n", flush=True)
     for number, file in files.items():
         with progress(f"figure {number}"):
-            drawn = draw(runs, number, file)
+            drawn = draw(runs, number, file, seen)
         print(f"Figure {number}: {drawn}", flush=True)
     return 0
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from didim import __version__
+from didim.errors import readable
 
 _SET = (
     "change a key of the study: dotted path=value, as in didim.refine=true or "
@@ -24,7 +25,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and stop with status 2."""
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: error: {readable(message)} (see {self.prog} --help)\n")
 
 
 def _command(name: str) -> Callable[[argparse.Namespace], int]:

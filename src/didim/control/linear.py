@@ -30,6 +30,12 @@ from didim.validation import per_joint
 Array = NDArray[np.float64]
 
 
+MAX_DELAY = 40
+"""Samples of delay that are linearised one by one: each adds a state per joint. A loop with a
+longer delay is linearised with a longer period, so that delay and hold take as long as they do.
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class LinearLoop:
     """Eigenvalues of the closed loop: poles in 1/s (continuous), or multipliers per sample
@@ -113,9 +119,14 @@ def linearise(
     inverse = np.linalg.inv(M)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [np.zeros((n, n)), -inverse @ viscous]])
     B = np.vstack([np.zeros((n, n)), inverse @ gain])
-    matrix = _sampled(A, B, law, loop.delay) if law.period > 0 else _continuous(A, B, law)
-    eigenvalues, vectors = np.linalg.eig(matrix)
-    return LinearLoop(eigenvalues, vectors, law.period > 0, n)
+    if law.period == 0:
+        return LinearLoop(*np.linalg.eig(_continuous(A, B, law)), False, n)
+    delay = min(loop.delay, MAX_DELAY)
+    stretch = (loop.delay + 0.5) / (delay + 0.5)
+    multipliers, vectors = np.linalg.eig(
+        _sampled(A, B, law._replace(period=stretch * law.period), delay)
+    )
+    return LinearLoop(multipliers.astype(np.complex128) ** (1 / stretch), vectors, True, n)
 
 
 def _continuous(A: Array, B: Array, law: Law) -> Array:
@@ -143,18 +154,18 @@ def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
     F, G = block[: 2 * n, : 2 * n], block[: 2 * n, 2 * n :]
 
     def step(z: Array) -> Array:
-        q, dq, past, before, ie, iS = (z[k * n : (k + 1) * n] for k in range(6))
-        line = [z[(6 + k) * n : (7 + k) * n] for k in range(delay)]
+        """The columns of `z` ((6 + delay) n, k) one sample later."""
+        q, dq, past, before, ie, iS, *line = z.reshape(-1, n, z.shape[1])
         velocity = {
             BACKWARD_DIFFERENCE: (q - past) / T,
             MEAN_DIFFERENCE: (q - before) / (2 * T),
         }.get(law.velocity, dq)
+        kp, kv, ki, kiv = (gain[:, None] for gain in (law.kp, law.kv, law.ki, law.kiv))
         e = -q
-        s = law.kp * e - velocity
-        ie, iS = (ie + T * e) * (law.ki != 0), (iS + T * s) * (law.kiv != 0)
-        v = law.kv * s + law.ki * ie + law.kiv * iS
-        line.append(v)
+        s = kp * e - velocity
+        ie, iS = (ie + T * e) * (ki != 0), (iS + T * s) * (kiv != 0)
+        line.append(kv * s + ki * ie + kiv * iS)
         moved = F @ np.concatenate([q, dq]) + G @ line[0]
         return np.concatenate([moved, q, past, ie, iS, *line[1:]])
 
-    return np.column_stack([step(unit) for unit in np.eye((6 + delay) * n)])
+    return step(np.eye((6 + delay) * n))

@@ -23,6 +23,11 @@ ROTOR_FRACTION, VISCOUS_FRACTION, COULOMB_FRACTION = 0.3, 0.2, 0.3
 BASE_TOLERANCE = 0.03
 """Relative distance to which given base parameters are met."""
 
+MIN_DESCRIBED = 1e-9
+"""Smallest described friction or rotor inertia over the generic one: the inverse of a smaller one,
+which the barrier needs, overflows.
+"""
+
 FIRM_BARRIER = 1.0
 """Weight of the barrier meanwhile: base parameters that are not physically consistent would else
 pull to the very boundary of the set.
@@ -63,7 +68,8 @@ def prior_of(model: BaseModel, inertia: Array, torque: Array, velocity: Array) -
             if is_body(described[columns]):
                 theta[columns] = described[columns]
         for k in consistent.positive:
-            theta[k] = described[k] if described[k] > 0 else theta[k]
+            if described[k] > 0:
+                theta[k] = max(described[k], MIN_DESCRIBED * theta[k])
     if not consistent.contains(theta):
         raise AssertionError(f"the prior of {full.parameter_names} is not consistent")
     return Consistent(full, theta, scale)

@@ -4,6 +4,10 @@ nothing else.
 It is meant for computed torque control and for checks in other programs. Coulomb friction takes the
 sign of the velocity that it is given, unless the caller hands in the slip, as
 `DynamicModel.inverse_dynamics` does: with a measured velocity around zero a sign chatters.
+
+Names come from files of others. In a comment they are letters, digits and a few marks, in Python's
+data ASCII literals; a file of Python starts with its own encoding line, so that no comment below
+can be taken for one.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from importlib import metadata
 
 import numpy as np
 
-from didim.errors import InputError, nearest
+from didim.errors import InputError, cut, nearest
 from didim.export.newton_euler import Statements, inverse_dynamics_statements
 from didim.jit.statements import shown
 from didim.results.estimate import Estimate
@@ -21,6 +25,14 @@ from didim.results.estimate import Estimate
 LANGUAGES = ("python", "c")
 
 _BOUNDS = re.compile(r"\b(max|min)\(")
+
+_MARKS = " _-.,()"
+"""What a name keeps in a comment beside letters and digits: nothing that ends a comment, continues
+a line or declares an encoding.
+"""
+
+_MAX_NAME = 60
+"""Letters of a name in a comment or in the name of a function."""
 
 
 def inverse_dynamics_code(estimate: Estimate, language: str = "python") -> str:
@@ -52,19 +64,22 @@ def _head(estimate: Estimate) -> list[str]:
     """What the file is, line by line."""
     robot = estimate.model.robot
     units = ["N" if joint.kind == "prismatic" else "N.m" for joint in robot.joints]
+    joints = [
+        f"{_harmless(name)} ({unit})" for name, unit in zip(robot.joint_names, units, strict=True)
+    ]
     lines = [
-        f"Inverse dynamics of {robot.name}, identified by {estimate.method}; written by didim "
-        f"{metadata.version('didim')}.",
-        f"Status of the identification: {estimate.status}; residual {100 * estimate.residual:.3g} "
-        "%.",
+        f"Inverse dynamics of {_harmless(robot.name)}, identified by {_harmless(estimate.method)}; "
+        f"written by didim {metadata.version('didim')}.",
+        f"Status of the identification: {_harmless(estimate.status)}; residual "
+        f"{100 * float(estimate.residual):.3g} %.",
         "tau = M(q) ddq + N(q, dq), joint side: q in rad or m, dq, ddq per s and s^2; tau in N.m "
         "or N.",
-        f"Joints: {', '.join(map('{} ({})'.format, robot.joint_names, units))}.",
+        f"Joints: {', '.join(joints)}.",
     ]
     if estimate.model.contacts:
+        contacts = ", ".join(map(_harmless, estimate.model.contacts))
         lines += [
-            f"Coulomb contacts: {', '.join(estimate.model.contacts)}. slip is the Coulomb torque "
-            "of each over its limit,",
+            f"Coulomb contacts: {contacts}. slip is the Coulomb torque of each over its limit,",
             "from -1 to 1; where it is not given, the sign of the contact's velocity, which "
             "chatters around a measured zero.",
         ]
@@ -72,7 +87,13 @@ def _head(estimate: Estimate) -> list[str]:
         lines.append(torque_only(estimate))
     if estimate.status != "converged":
         lines.append("DO NOT USE as it is: the identification did not converge.")
-    return [" ".join(line.split()) for line in lines]
+    return lines
+
+
+def _harmless(name: str) -> str:
+    """A name as it may stand in a comment of Python or C."""
+    kept = (letter if letter.isalnum() or letter in _MARKS else "_" for letter in str(name))
+    return cut("".join(kept), _MAX_NAME)
 
 
 def _python(estimate: Estimate, code: Statements) -> str:
@@ -81,9 +102,11 @@ def _python(estimate: Estimate, code: Statements) -> str:
     needs = re.findall(r"\b(cos|sin)\(", " ".join(expression for _, expression in code.lines))
     return "\n".join(
         [
+            "# -*- coding: utf-8 -*-",
             *(f"# {line}" for line in _head(estimate)),
             *([f"from math import {', '.join(sorted(set(needs)))}", ""] if needs else [""]),
-            f"JOINTS = {list(estimate.model.robot.joint_names)!r}",
+            f"ROBOT = {estimate.model.robot.name!a}",
+            f"JOINTS = {list(estimate.model.robot.joint_names)!a}",
             "",
             *(
                 [
@@ -111,9 +134,8 @@ def _python(estimate: Estimate, code: Statements) -> str:
 
 def _c(estimate: Estimate, code: Statements) -> str:
     n, c = len(code.tau), len(code.contact)
-    name = re.sub(r"\W", "_", estimate.model.robot.name, flags=re.ASCII)
-    name = f"robot_{name}" if not name or name[0].isdigit() else name
-    comment = [line.replace("*/", "* /").replace("/*", "/ *") for line in _head(estimate)]
+    name = re.sub(r"\W", "_", estimate.model.robot.name[:_MAX_NAME], flags=re.ASCII)
+    name = name if name[:1].isalpha() else f"robot_{name}"
     slips = [
         *(f"        const double {each} = {expression};" for each, expression in code.motion),
         *(
@@ -129,7 +151,7 @@ def _c(estimate: Estimate, code: Statements) -> str:
     return "\n".join(
         [
             "/*",
-            *(f" * {line}" for line in comment),
+            *(f" * {line}" for line in _head(estimate)),
             *([" * Pass NULL for slip to have it computed."] if c else []),
             " */",
             "#include <math.h>",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
+from didim.identification.threads import one_blas_thread
 from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
 from didim.results.doubts import worse_records
@@ -122,7 +123,9 @@ def identify(
     base = model if isinstance(model, BaseModel) else model.base
     if others:
         method.ready(base, others)
-    return method.run(Request(base, records, others, progress, dict(origin or {}), tuple(notes)))
+    request = Request(base, records, others, progress, dict(origin or {}), tuple(notes))
+    with one_blas_thread():
+        return method.run(request)
 
 
 def check_settings(settings: Any, where: str) -> None:

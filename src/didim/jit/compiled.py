@@ -8,8 +8,9 @@ A kernel is a Numba function in a module below a `kernels` package. There are tw
 
 Numba's own cache does not notice a change in a callee that lives in another file. The cache folder
 is therefore keyed by a hash over the source of all kernels and of `jit/`, the Numba version and the
-processor, so that any edit is seen by every caller. No fastmath, no parallel reductions, no module
-state, and the GIL is released: runs are bit-identical and safe from threads.
+processor, so that any edit is seen by every caller; each file in it carries a checksum. No
+fastmath, no parallel reductions, no module state, and the GIL is released: runs are bit-identical
+and safe from threads.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import hashlib
 import importlib
 import logging
 import os
-import shutil
 import tempfile
 import threading
 import time
@@ -34,6 +34,7 @@ import numba
 import platformdirs
 
 from didim.errors import InputError
+from didim.jit.checked_cache import add_checksums
 
 log = logging.getLogger("didim")
 
@@ -118,10 +119,11 @@ class Entry(Generic[P, R]):
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             raise InputError("didim needs Numba's compiler; unset NUMBA_DISABLE_JIT.")
         dispatcher = numba.njit(**_OPTIONS)(self._function)
-        folder, done = cache_folder(), None
+        folder, done, files = cache_folder(), None, ""
         if folder is not None:
             with _numba_cache_in(folder):
                 dispatcher.enable_caching()
+            files = add_checksums(dispatcher)
             done = Path(dispatcher.stats.cache_path) / f"{self.name}.done"
         if done is None or not done.exists():
             log.info("compiling %s; this happens once per machine and version", self.name)
@@ -134,7 +136,8 @@ class Entry(Generic[P, R]):
             if done is None or not done.parent.exists():
                 raise
             log.warning("the cache of compiled kernels is damaged (%r); compiling anew", problem)
-            shutil.rmtree(done.parent)
+            for damaged in done.parent.glob(files):
+                damaged.unlink(missing_ok=True)
             return self._build()
         dispatcher.disable_compile()
         self.seconds = time.perf_counter() - start

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from didim.output import Overwrite
 from didim.paper.experiments import PaperExperiments
 from didim.report.files import check_free, write_picture
 from didim.report.pictures import (
@@ -27,7 +28,7 @@ def figure_files(folder: Path, force: bool = False) -> dict[int, Path]:
     }
 
 
-def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
+def draw(runs: PaperExperiments, number: int, file: Path, overwrite: Overwrite = True) -> Path:
     """Draw one figure of the paper."""
     makers: dict[int, Callable[[PaperExperiments], Any]] = {
         10: _validation,
@@ -39,7 +40,7 @@ def draw(runs: PaperExperiments, number: int, file: Path) -> Path:
         14: lambda runs: _distances(runs.half.printed),
         15: lambda runs: residual_convergence(runs.half.printed.history),
     }
-    return write_picture(makers[number](runs), file)
+    return write_picture(makers[number](runs), file, overwrite)
 
 
 def _validation(runs: PaperExperiments) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError
-from didim.output import write
+from didim.output import Overwrite, write
 
 PICTURE, REPORT = "didim picture", '<meta name="generator" content="didim">'
 """Marks near the beginning of a file that didim wrote."""
@@ -38,18 +38,18 @@ def _begins_with(file: Path, mark: str) -> bool:
         return mark.encode() in content.read(4096)
 
 
-def write_made(file: Path, content: bytes) -> Path:
+def write_made(file: Path, content: bytes, overwrite: Overwrite = True) -> Path:
     """Write a file that `check_free` allowed, with the folders above it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"{file}: cannot be written: {problem.strerror or problem}.") from None
-    write({file: content}, overwrite=True)
+    write({file: content}, overwrite)
     return file
 
 
-def write_picture(axes: Any, file: Path) -> Path:
+def write_picture(axes: Any, file: Path, overwrite: Overwrite = True) -> Path:
     """The figure of these axes as a PNG that says where it comes from."""
     drawn = io.BytesIO()
     axes.figure.savefig(drawn, dpi=110, format="png", metadata={"Software": PICTURE})
-    return write_made(file, drawn.getvalue())
+    return write_made(file, drawn.getvalue(), overwrite)

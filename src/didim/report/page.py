@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from didim.errors import InputError
-from didim.output import free, write
+from didim.output import Overwrite, free, write
 from didim.report.data import ReportData, report_data
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
@@ -36,7 +36,7 @@ def write_report(
     path: str | PathLike[str],
     experiments: Sequence[Experiment] | None = None,
     validation: Sequence[Experiment] | None = None,
-    overwrite: bool = False,
+    overwrite: Overwrite = False,
 ) -> Path:
     """Write the report of an estimate to `path` (.html)."""
     file = _free(path, overwrite)
@@ -44,7 +44,7 @@ def write_report(
     return file
 
 
-def _free(path: str | PathLike[str], overwrite: bool) -> Path:
+def _free(path: str | PathLike[str], overwrite: Overwrite) -> Path:
     file = free(path, overwrite)
     if file.suffix.lower() not in ENDINGS:
         raise InputError(f"{file}: a report must end in .html.")

@@ -20,6 +20,7 @@ from didim.results.serialisation import (
     plain_model,
 )
 from didim.results.status import Status
+from didim.results.stored_shape import ESTIMATE, check_arrays, check_shape
 from didim.results.validation import AlongMotion, Validation
 from didim.signals.rows import RowSelection
 
@@ -93,12 +94,15 @@ def current(data: dict[str, Any]) -> dict[str, Any]:
 
 def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     """The estimate that `estimate_data` described; `arrays` hold its ARRAYS and its history."""
+    check_shape(data, ESTIMATE)
     model = model_of(data["model"])
     if not isinstance(model, BaseModel):
         raise ValueError("an estimate is of base parameters")
+    check_arrays(
+        data, arrays, model.parameter_names, model.robot.n, len(model.full.parameter_names)
+    )
     rest: dict[str, Any] = {name: _number(data[name]) for name in _NUMBERS}
     rest |= {name: arrays[name] for name in ARRAYS}
-    _check(data, rest)
     return Estimate(
         model=model,
         method=data["method"],
@@ -220,33 +224,7 @@ def _preprocessing_of(data: dict[str, Any]) -> Preprocessing:
     rest = {name: value for name, value in data.items() if name not in _SELECTION}
     selection = RowSelection(**{name: data[name] for name in _SELECTION})
     start = rest.pop("start")
+    if not (start is None or isinstance(start, str | list)):
+        raise ValueError("preprocessing.start is no state")
     start = tuple(start) if isinstance(start, list) else start
     return Preprocessing(selection=selection, start=start, **rest)
-
-
-def _check(data: dict[str, Any], rest: dict[str, Any]) -> None:
-    """Refuse scalars, names and arrays that cannot be an estimate's."""
-    names, b = data["names"], np.size(rest["values"])
-    if not all(
-        (isinstance(rest[name], int | float) and abs(rest[name]) < 1e300) or rest[name] == np.inf
-        for name in _NUMBERS
-    ):
-        raise ValueError("a figure is no number")
-    if not (
-        isinstance(names, list) and all(isinstance(name, str) for name in names) and len(names) == b
-    ):
-        raise ValueError("names and values differ")
-    origin = data["provenance"]
-    lists = (
-        [origin.get(key, []) for key in ("data", "held_out", "files")]
-        if isinstance(origin, dict)
-        else [None]
-    )
-    if not all(
-        isinstance(each, list) and all(isinstance(entry, dict) for entry in each) for each in lists
-    ):
-        raise ValueError("the provenance is no table")
-    if not (isinstance(data["status"], str) and isinstance(data["message"], str)):
-        raise ValueError("status and message must be texts")
-    if rest["covariance"].shape != (b, b) or rest["corrected_covariance"].shape != (b, b):
-        raise ValueError("the covariance has another shape")

@@ -15,7 +15,7 @@ import numpy as np
 
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.output import free, write
+from didim.output import Overwrite, free, refuse_inputs, write
 from didim.results.physical import physical_robot
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
 from didim.robot.robot import Joint, Robot
@@ -40,7 +40,7 @@ class InconsistentRobotWarning(UserWarning):
 def to_robot(
     estimate: Estimate,
     path: str | PathLike[str] | None,
-    overwrite: bool,
+    overwrite: Overwrite,
     name: str | None,
     like: str | PathLike[str] | None,
     project: bool,
@@ -60,6 +60,7 @@ def to_robot(
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
             raise InputError(f"{file}: a robot is written as .urdf or .toml.")
+        refuse_inputs([file], [] if like is None else [Path(like)])
     physical = physical_robot(estimate, project)
     if physical.changes:
         kind = "on the border of" if estimate.consistency.physical else "outside"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from os import PathLike
 from pathlib import Path
@@ -14,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from didim.errors import InputError, shortened
-from didim.output import free, write
+from didim.output import Overwrite, free, staged, write
+from didim.reading import check_npz, read_bytes
 from didim.results.estimate import Estimate
 from didim.results.estimate_data import ARRAYS, current, estimate_data, estimate_of
 from didim.results.serialisation import history_arrays
@@ -22,15 +24,17 @@ from didim.results.serialisation import history_arrays
 FORMAT = 2
 """Of files that are written; 1 is read too."""
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
-def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False) -> Path:
-    """Write `path` (.json) and the .npz beside it, each in one move; returns the path of the
-    first.
+
+def save(estimate: Estimate, path: str | PathLike[str], overwrite: Overwrite = False) -> Path:
+    """Write `path` (.json) and the .npz beside it; returns the path of the first.
+
+    The JSON file comes first and names the hash of the arrays, which wait under a name that tells
+    it: killed at any time, the pair is the old one or the new one.
     """
     file = _named(path)
-    other = file.with_suffix(".npz")
-    for each in (file, other):
-        free(each, overwrite)
+    file, other = (free(each, overwrite) for each in files_of_result(file))
     arrays = {name: getattr(estimate, name) for name in ARRAYS} | history_arrays(estimate.history)
     if estimate.standard is not None:
         arrays["standard"] = estimate.standard
@@ -42,7 +46,7 @@ def save(estimate: Estimate, path: str | PathLike[str], overwrite: bool = False)
         indent=1,
         allow_nan=False,
     )
-    write({other: packed.getvalue(), file: text.encode()}, overwrite)
+    write({file: text.encode(), other: packed.getvalue()}, overwrite)
     return file
 
 
@@ -50,27 +54,25 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
     """The estimate that `Estimate.save` wrote."""
     file = _named(path)
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(read_bytes(file), parse_constant=_refuse_constant)
         if not isinstance(data, dict) or "didim_estimate" not in data:
             raise InputError(f"{file.name}: is no saved estimate.")
-        packed = file.with_suffix(".npz").read_bytes()
+        if data["didim_estimate"] not in (1, FORMAT):
+            raise InputError(
+                f"{file.name}: was written in format {shortened(data['didim_estimate'])}, this "
+                f"version reads {FORMAT}; update didim."
+            )
+        packed = _arrays_of(file, data.get("npz_sha256"))
     except InputError:
         raise
     except OSError as problem:
         raise InputError(f"{problem.filename}: cannot be read: {problem.strerror}.") from None
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{file.name}: is no JSON file: {str(problem).splitlines()[0]}.") from None
-    if data["didim_estimate"] not in (1, FORMAT):
-        raise InputError(
-            f"{file.name}: was written in format {data['didim_estimate']}, this version reads "
-            f"{FORMAT}; update didim."
-        )
-    if hashlib.sha256(packed).hexdigest() != data.get("npz_sha256"):
-        raise InputError(
-            f"{file.with_suffix('.npz').name}: does not belong to {file.name}, or was changed."
-        )
     try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as content:
+        opened = io.BytesIO(packed)
+        check_npz(opened, file.with_suffix(".npz").name)
+        with np.load(opened, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
         return estimate_of(current(data), arrays)
     except (
@@ -80,11 +82,35 @@ def load_estimate(path: str | PathLike[str]) -> Estimate:
         AttributeError,
         OverflowError,
         IndexError,
+        RecursionError,
         zipfile.BadZipFile,
     ) as problem:
         raise InputError(
             f"{file.name}: is damaged: {type(problem).__name__} {shortened(str(problem))}."
         ) from None
+
+
+def files_of_result(file: Path) -> tuple[Path, ...]:
+    """The files that belong to a path: itself, and the arrays of a saved result."""
+    return (file, file.with_suffix(".npz")) if file.suffix.lower() == ".json" else (file,)
+
+
+def _arrays_of(file: Path, digest: object) -> bytes:
+    """The content of the .npz file that belongs to a .json file: the one beside it, or the one that
+    still waits there to be moved.
+    """
+    beside = file.with_suffix(".npz")
+    known = isinstance(digest, str) and _DIGEST.fullmatch(digest)
+    waiting = [place] if known and (place := staged(beside, str(digest))).is_file() else []
+    for place in (*waiting, beside):
+        packed = read_bytes(place)
+        if hashlib.sha256(packed).hexdigest() == digest:
+            return packed
+    raise InputError(f"{beside.name}: does not belong to {file.name}, or was changed.")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"JSON has no {word}")
 
 
 def _named(path: str | PathLike[str]) -> Path:

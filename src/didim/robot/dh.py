@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
+from didim.reading import read_bytes
 from didim.robot.assemble import Body, assemble
 from didim.robot.drive import Drive
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
@@ -38,7 +39,7 @@ BASE_NAME = "base"
 def read_dh(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     """The robot that a TOML file describes, with the joints of `choice` moving."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
         fields = Fields(tomllib.loads(text), path.name)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{path.name}: not a TOML file: {str(problem).splitlines()[0]}.") from None

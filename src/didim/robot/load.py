@@ -65,9 +65,9 @@ def load_robot(
                 f"No shipped robot is called {label}; {nearest(str(source)[:80], shipped_robots())}"
             )
         if not path.is_file():
-            raise InputError(
-                f"{label}: {'this is a folder, not a file' if path.is_dir() else 'no such file'}."
-            )
+            reason = "this is no regular file" if path.exists() else "no such file"
+            reason = "this is a folder, not a file" if path.is_dir() else reason
+            raise InputError(f"{label}: {reason}.")
         return reader(path, choice)
     except InputError as problem:
         if path.name in str(problem) or label in str(problem):

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from didim.errors import InputError
+from didim.reading import read_bytes
 from didim.robot.hold import JointChoice, held_placement
 from didim.robot.robot import Robot
 from didim.robot.urdf import bodies_of, parsed, read_urdf
@@ -30,7 +31,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     """
     choice = JointChoice(lock=robot.locked)
     _check_same(robot, read_urdf(source, choice), source.name)
-    root = parsed(source.read_bytes(), source.name, comments=True)
+    root = parsed(read_bytes(source), source.name, comments=True)
     _fix(root, robot, source.name)
     links = {link.get("name"): link for link in root.findall("link")}
     joints = root.findall("joint")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
+from didim.reading import read_bytes
 from didim.robot.assemble import Body, Mimic, assemble
 from didim.robot.hold import (
     ALL_JOINTS,
@@ -46,6 +47,9 @@ _KINDS = {
 UNLIMITED_POSITION = 1e11
 """rad or m: a limit this far away counts as none, since URDF requires both limits."""
 
+MAX_DEPTH = 100
+"""Elements within elements."""
+
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -53,7 +57,7 @@ def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     """The robot that a URDF file describes, with its root link fixed to the ground, gravity along
     -z and the joints of `choice` moving.
     """
-    root = parsed(path.read_bytes(), path.name)
+    root = parsed(read_bytes(path), path.name)
     bodies = bodies_of(root, path.name)
     names = [body.name for body in bodies if body.kind != "fixed"]
     more = read_robot_extension(root, names, path.name)
@@ -92,7 +96,22 @@ def parsed(data: bytes, where: str, comments: bool = False) -> Element:
 
     guard = xml.parsers.expat.ParserCreate()
     guard.StartDoctypeDeclHandler = refuse
-    guard.StartElementHandler = xacro_detector(where)
+    depth = 0
+
+    look = xacro_detector(where)
+
+    def enter(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        look(name, attributes)
+        if depth > MAX_DEPTH:
+            raise InputError(f"{where}: elements are nested more than {MAX_DEPTH} deep.")
+
+    def leave(*_: object) -> None:
+        nonlocal depth
+        depth -= 1
+
+    guard.StartElementHandler, guard.EndElementHandler = enter, leave
     try:
         guard.Parse(data, True)
         builder = ElementTree.TreeBuilder(insert_comments=comments)

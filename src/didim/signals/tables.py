@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest, shortened
+from didim.reading import refuse_too_many_columns
 from didim.signals.readers.arrays import read_mat, read_npz
 from didim.signals.readers.bags import read_bag
 from didim.signals.readers.parquet import read_parquet
@@ -32,6 +33,9 @@ _READERS: dict[str, Callable[[Path], dict[str, Array]]] = {
     ".db3": read_bag,
 }
 KINDS = tuple(_READERS)
+
+MAX_NAME = 300
+"""Letters of a column's name, at most."""
 
 
 def read_table(path: str | PathLike[str]) -> Table:
@@ -60,9 +64,21 @@ def read_table(path: str | PathLike[str]) -> Table:
         raise InputError(f"{file.name}: the ending {kind!r} is not known; {nearest(kind, KINDS)}")
     try:
         found = _READERS[kind](file)
-        return found if isinstance(found, Table) else Table(found)
+        return _checked(found if isinstance(found, Table) else Table(found), file.name)
     except (InputError, MemoryError):
         raise
     except Exception as problem:  # a damaged file raises what its decoder raises
         message = next(iter(str(problem).splitlines()), "") or type(problem).__name__
         raise InputError(f"{file.name}: cannot be read: {message.rstrip('.')}.") from None
+
+
+def _checked(table: Table, where: str) -> Table:
+    """The table, refused where its names are too many or too long to be chosen from."""
+    refuse_too_many_columns(len(table), where)
+    for name in table:
+        if len(name) > MAX_NAME:
+            raise InputError(
+                f"{where}: the name of a column has {len(name)} letters, and {MAX_NAME} is the "
+                f"limit: {shortened(name)}."
+            )
+    return table

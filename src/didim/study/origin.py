@@ -18,6 +18,15 @@ def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str
     """Path, as the study writes it, and SHA-256 of the study, the robots, the records and the
     estimates that it names.
     """
+    return [
+        {"path": text, "sha256": digest}
+        for text, path in named_files(settings, folder, name).items()
+        if (digest := _digest(path))
+    ]
+
+
+def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]:
+    """The study itself and the files that it names, from the text in the study to the path."""
     named = [str(settings.robot)]
     for table in settings.experiment:
         named += _of_record(table)
@@ -26,14 +35,9 @@ def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str
     starts = (settings.didim.given().get("initial"), settings.output_error.given().get("initial"))
     named += [start for start in starts if isinstance(start, str)]
     not_files = {*shipped_robots(), *NOT_FILES}
-    found = {name: folder / name} | {
-        text: resolved(text, folder, "file") for text in named if text not in not_files
+    return {name: folder / name} | {
+        text: resolved(text, folder, text) for text in named if text not in not_files
     }
-    return [
-        {"path": text, "sha256": digest}
-        for text, path in found.items()
-        if (digest := _digest(path))
-    ]
 
 
 def _of_record(table: ExperimentTable) -> list[str]:

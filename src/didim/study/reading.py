@@ -13,6 +13,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from didim.errors import InputError, nearest, shortened
+from didim.reading import read_bytes
 from didim.study.schema import StudyFile
 
 _PART = re.compile(r'\s*(?:"([^"]*)"|\'([^\']*)\'|([^.\[\]"\'\s]+)|\[(\d+)\])\s*')
@@ -36,7 +37,7 @@ def read_study(path: Path, settings: Sequence[str] = ()) -> StudyFile:
     try:
         if path.is_dir():
             raise InputError(f"{shortened(str(path))}: is a folder; give the study file in it.")
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except InputError:
         raise
     except OSError as problem:

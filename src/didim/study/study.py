@@ -19,9 +19,10 @@ from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
+from didim.results.store import files_of_result
 from didim.signals.experiment import Experiment
 from didim.study.loops import controller_of, load_named_robot, method_of
-from didim.study.origin import files_of
+from didim.study.origin import files_of, named_files
 from didim.study.paths import resolved
 from didim.study.reading import read_study
 from didim.study.records import experiment_of, parts_of
@@ -176,6 +177,13 @@ class Study:
                 *diagnose(self.model, records, self.controller, assumed=assumed, **settings),
                 *extra,
             )
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that the study is read from, its own among them: no output may replace one."""
+        with naming(self.name):
+            files = named_files(self.settings, self.folder, self.name).values()
+        return [each for file in files for each in files_of_result(file)]
 
     def output(self, key: str) -> Path | None:
         """Where the study wants a file: "result", "robot" or "report"."""

@@ -5,6 +5,7 @@ no link is followed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.reading import check_npz, refuse_too_many
+from didim.signals.readers.mat5 import HEADER, MAX_DEPTH, mat5_arrays
 
 Table = dict[str, NDArray[np.float64]]
-
-_MAX_DEPTH = 8
-"""Of structures within structures."""
 
 
 def read_npz(file: Path) -> Table:
     """The numeric arrays of an NPZ file."""
     try:
         with file.open("rb") as opened:
-            content = np.load(opened, allow_pickle=False)
-            if not isinstance(content, np.lib.npyio.NpzFile):
-                raise InputError(f"{file.name}: is not an NPZ file.")
-            with content:
+            check_npz(opened, file.name)
+            with np.load(opened, allow_pickle=False) as content:
                 return _numeric(((name, content[name]) for name in content.files), file)
     except InputError:
         raise
@@ -39,31 +37,27 @@ def read_npz(file: Path) -> Table:
 
 def read_mat(file: Path) -> Table:
     """The numeric arrays of a MAT file; fields of a structure are called "structure.field"."""
+    refuse_too_many(file.stat().st_size / 8, file.name)
+    with file.open("rb") as opened:
+        head = opened.read(HEADER)
+    if head.startswith(b"MATLAB 7.3 MAT-file") or b"\2" in head[124:126]:
+        return _read_mat73(file)
+    if b"\0" in head[:4]:
+        return _numeric(_version_4(file), file)
+    return _numeric(mat5_arrays(file.read_bytes(), file.name), file)
+
+
+def _version_4(file: Path) -> Iterator[tuple[str, Any]]:
+    """The arrays of a MAT file of version 4."""
     from scipy import io
 
-    with file.open("rb") as start:
-        if start.read(19) == b"MATLAB 7.3 MAT-file":
-            return _read_mat73(file)
     try:
-        content = io.loadmat(file, squeeze_me=False)
-    except NotImplementedError:  # how SciPy says that a file is of version 7.3
-        return _read_mat73(file)
-    except (ValueError, TypeError, io.matlab.MatReadError) as problem:
+        content = io.loadmat(BytesIO(file.read_bytes()), squeeze_me=False)
+    except (ValueError, TypeError, NotImplementedError, io.matlab.MatReadError) as problem:
         raise InputError(
             f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}."
         ) from None
-    named = ((name, value) for name, value in content.items() if not name.startswith("__"))
-    return _numeric((pair for name, value in named for pair in _fields(name, value)), file)
-
-
-def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """An array of version 5, or those of the fields of a single structure."""
-    names = getattr(getattr(value, "dtype", None), "names", None)
-    if not names:
-        yield name, value
-    elif value.size == 1 and depth < _MAX_DEPTH:
-        for each in names:
-            yield from _fields(f"{name}.{each}", value.reshape(-1)[0][each], depth + 1)
+    yield from ((name, value) for name, value in content.items() if not name.startswith("__"))
 
 
 def _read_mat73(file: Path) -> Table:
@@ -76,7 +70,9 @@ def _read_mat73(file: Path) -> Table:
         ) from None
     try:
         with h5py.File(file, "r") as content:
-            return _numeric(_datasets(content, "", h5py, set()), file)
+            nodes = dict(_datasets(content, "", h5py, set()))
+            refuse_too_many(sum(float(node.size) for node in nodes.values()), file.name)
+            return _numeric(((name, np.asarray(node).T) for name, node in nodes.items()), file)
     except (OSError, RuntimeError, KeyError) as problem:
         raise InputError(
             f"{file.name}: is not a MAT file: {str(problem).splitlines()[0]}."
@@ -86,9 +82,7 @@ def _read_mat73(file: Path) -> Table:
 def _datasets(
     group: Any, path: str, h5py: Any, seen: set[int], depth: int = 0
 ) -> Iterator[tuple[str, Any]]:
-    """The datasets of a file of version 7.3, which holds every matrix transposed; links out of the
-    file are left alone.
-    """
+    """The datasets of a file of version 7.3, not yet read; links out of the file are left alone."""
     for name in group:
         if name.startswith("#") or not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
@@ -97,7 +91,7 @@ def _datasets(
             continue
         seen.add(place)
         if isinstance(node, h5py.Group):
-            if depth < _MAX_DEPTH:
+            if depth < MAX_DEPTH:
                 yield from _datasets(node, f"{path}{name}.", h5py, seen, depth + 1)
         elif (
             isinstance(node, h5py.Dataset)
@@ -105,7 +99,7 @@ def _datasets(
             and node.dtype.kind in "fiu"
             and _is_plain(node)
         ):
-            yield f"{path}{name}", np.asarray(node).T
+            yield f"{path}{name}", node
 
 
 def _is_plain(node: Any) -> bool:

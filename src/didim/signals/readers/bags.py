@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.reading import refuse_too_many
 
 KINDS = ("position", "velocity", "effort")
 
@@ -31,6 +32,7 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
         raise InputError(
             f'{path.name}: ROS bags and MCAP files need rosbags: pip install "didim[ros]".'
         ) from None
+    numbers = 0
     series: dict[tuple[str, tuple[str, ...]], list[tuple[float, Any]]] = {}
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
@@ -48,6 +50,8 @@ def read_bag(path: Path) -> dict[str, NDArray[np.float64]]:
             for connection, received, raw in reader.messages(connections=chosen):
                 message: Any = reader.deserialize(raw, connection.msgtype)
                 names = tuple(message.name)
+                numbers += len(KINDS) * len(names)
+                refuse_too_many(numbers, path.name)
                 if len(set(names)) < len(names):
                     raise InputError(
                         f"{path.name}: messages of {connection.topic} name a joint twice: "

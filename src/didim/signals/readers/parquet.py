@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.reading import refuse_too_many
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -26,7 +27,11 @@ def read_parquet(file: Path) -> dict[str, NDArray[np.float64]]:
         ) from None
     try:
         with file.open("rb") as opened:
-            content = parquet.read_table(opened)
+            described = parquet.ParquetFile(opened)
+            refuse_too_many(
+                float(described.metadata.num_rows) * described.metadata.num_columns, file.name
+            )
+            content = described.read()
     except (pyarrow.ArrowException, OSError) as problem:
         raise InputError(
             f"{file.name}: is not a Parquet file: {str(problem).splitlines()[0]}."

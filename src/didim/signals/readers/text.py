@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from didim.errors import InputError, shortened
+from didim.reading import check_text, refuse_too_many, refuse_too_many_columns
 from didim.signals.readers.cells import NO_VALUE
 from didim.signals.readers.layout import REMARKS, Layout, Line, layout_of
 from didim.signals.readers.table import Array, Table
@@ -30,7 +31,9 @@ _MARKS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "u
 
 def read_text(file: Path) -> Table:
     """The columns (N,) of a text file; without a header they are called "1", "2", ..."""
+    check_text(file)
     layout = layout_of(_head(file), file.name)
+    refuse_too_many_columns(layout.width, file.name)
     try:
         values = _read_sound(file, layout)
         damaged: dict[int, str] = {}
@@ -90,7 +93,7 @@ def _read_sound(file: Path, layout: Layout) -> Array:
         plain = (row.translate(changed) for row in rows) if changed else rows
         first = next(plain, "")
         values = np.loadtxt(
-            chain([first], plain),
+            _counted(chain([first], plain), layout.width, file.name),
             delimiter=notation.separator,
             ndmin=2,
             comments="#",
@@ -99,6 +102,13 @@ def _read_sound(file: Path, layout: Layout) -> Array:
     if values.shape[1] != layout.width:
         raise ValueError("other columns")
     return np.asarray(values, dtype=np.float64)
+
+
+def _counted(rows: Iterable[str], columns: int, where: str) -> Iterator[str]:
+    """The rows, as long as memory holds their numbers."""
+    for k, row in enumerate(rows):
+        refuse_too_many(columns * k, where)
+        yield row
 
 
 def _read_each(file: Path, layout: Layout) -> tuple[Array, dict[int, str], list[Line]]:
@@ -116,6 +126,7 @@ def _read_each(file: Path, layout: Layout) -> tuple[Array, dict[int, str], list[
             cells = layout.cells(text.partition("#")[0])
             values = layout.notation.numbers(cells)
             numbers = [each for each in values if each is not None]
+            refuse_too_many(layout.width * len(rows), file.name)
             if len(cells) == layout.width and len(numbers) == len(values):
                 rows.append(numbers)
             elif all(each != each for each in numbers) and not _is_cut(cells, values):
