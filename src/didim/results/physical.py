@@ -37,7 +37,9 @@ MIN_BODY = 1e-6
 """The part of a round body of the described mass that every exported link contains."""
 
 MIN_SHIFT = 0.1
-"""Standard deviations by which a parameter must move to be listed."""
+"""Standard deviations, or fraction of its size where it has none, by which a parameter must move to
+be listed.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +126,15 @@ def _information(estimate: Estimate, described: Array) -> tuple[Array, Array]:
 def _changes(estimate: Estimate, moved: Array, sigma: Array, squared: float) -> tuple[str, ...]:
     """What moved, link by link, and what it costs."""
     model, beta = estimate.model, estimate.parameters
-    lines, size = [], np.maximum(np.abs(beta), 1e-300)
+    lines = []
+    unit = np.where(np.isfinite(sigma), sigma, np.maximum(np.abs(beta), 1e-300))
     for j in range(model.robot.n):
         own = [k for k, each in enumerate(model.parameters) if each.joint == j]
-        far = [k for k in own if abs(moved[k]) > MIN_SHIFT * min(sigma[k], size[k])]
+        far = [k for k in own if abs(moved[k]) > MIN_SHIFT * unit[k]]
         texts = [
             f"{model.parameter_names[k]} {number(beta[k])} -> {number(beta[k] + moved[k])}"
             + (f" ({abs(moved[k]) / sigma[k]:.2g} sigma)" if np.isfinite(sigma[k]) else "")
-            for k in sorted(far, key=lambda k: float(-abs(moved[k]) / min(sigma[k], size[k])))
+            for k in sorted(far, key=lambda k: float(-abs(moved[k]) / unit[k]))
         ]
         if texts:
             lines.append(f"{joint_label(model, j)}: {listed(texts, 4)}")
