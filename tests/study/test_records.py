@@ -9,7 +9,8 @@ import pytest
 
 import didim
 from didim.signals.readers.table import Table
-from didim.study.guess import guess, guessed_columns, guessed_units
+from didim.study.guess import guess
+from didim.study.names import guessed_columns, guessed_units
 from didim.study.template import data_template
 from support.files import write_table
 from support.studies import study, table, write_csv, write_study
@@ -245,3 +246,11 @@ def test_files_of_each_joint_are_keys(tmp_path):
     found = load(tmp_path, experiment=[{"file": file, "name": "joints"}])
     assert found.records[0].n == 2
     np.testing.assert_allclose(found.records[0].q[:, 1], table()["q2"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1.0, {}), (1e3, {"t": "ms"}), (1e6, {"t": "us"})])
+def test_a_time_that_is_not_in_seconds_is_seen_by_its_steps(factor, unit):
+    t = np.arange(100) / 100.0
+    log = Table({"t": factor * t, "tau1": t, "tau2": t, "q1": t, "q2": t})
+    assert guess(log, ("a", "b")).units == unit
+    assert guess(columns_without_names(factor * t, t % 0.1), ("a",)).units == unit

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.integrate import cumulative_trapezoid
 from scipy.signal import detrend
 
+from didim.signals.load import SLOWEST_PERIOD
+
 Array = NDArray[np.float64]
 Block = tuple[int, ...]
 """Columns of a signal, one for each joint; 0 is the first of the log."""
@@ -31,6 +33,9 @@ MIN_RISING_FRACTION = 0.99
 
 MAX_CURVATURE = 1e-2
 """rms distance of a time to a straight line, over its length."""
+
+USUAL_RATES = (20.0, 5000.0)
+"""Hz, of logs."""
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -148,6 +153,17 @@ def _blocks(columns: Sequence[int], n: int, stride: int = 1) -> tuple[Block, ...
             found.append(block)
             left -= {*block}
     return tuple(found)
+
+
+def unit_of_time(t: Array) -> str:
+    """The unit of a time (N,): s, or the only smaller one in which its rate is that of a log."""
+    steps = np.diff(t[np.isfinite(t)])
+    step = float(np.median(steps)) if steps.size else 0.0
+    if step < SLOWEST_PERIOD:
+        return "s"
+    low, high = USUAL_RATES
+    fits = [unit for unit, size in TIME_UNITS.items() if low <= 1.0 / (step * size) <= high]
+    return fits[0] if len(fits) == 1 else "s"
 
 
 def numbers_of(block: Block) -> str | list[int]:
