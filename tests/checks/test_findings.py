@@ -371,3 +371,11 @@ def test_a_torque_of_many_times_the_description_does_not_pass(joints, level):
     size = found_by(bare(True), replace(clean(), tau=tau))["torque size"]
     assert size.level == level
     assert "e+04" in size.found
+
+
+@pytest.mark.parametrize("samples", [5, 12, 60])
+def test_records_of_a_few_samples_are_judged_without_failing(samples):
+    t = 0.01 * np.arange(samples)
+    q = np.column_stack([np.sin(5 * t), np.cos(7 * t)])
+    found = diagnose(model(), [didim.Experiment(t=t, tau=3 * q, q_ref=None, q=q)])
+    assert {each.level for each in found} & {"warn", "fail"}

@@ -31,6 +31,9 @@ fit to a short part may have large terms that cancel.
 MIN_SIGMAS = 2.0
 """Standard deviations beyond which that power is certain."""
 
+MIN_PART_ROWS = 3
+"""Rows of a part of a record that can say anything."""
+
 MAX_UNEXPLAINED = 0.3
 """Fraction of a joint's varying torque that its own equations leave where columns are mixed up."""
 
@@ -135,7 +138,9 @@ def _friction_power(
         [each.kind.is_friction and each.joint == j and each.coupling is None for each in parameters]
     )
     own, dq, torque = W[rows, j], states.dq[rows, j], tau[rows, j]
-    if not friction.any() or np.ptp(torque) == 0 or np.ptp(states.q[rows, j]) == 0:
+    if not friction.any() or torque.size < MIN_PART_ROWS:
+        return None
+    if np.ptp(torque) == 0 or np.ptp(states.q[rows, j]) == 0:
         return None
     fit = joint_fit(own, torque)
     taken = np.where(friction, dq @ own, 0.0)
