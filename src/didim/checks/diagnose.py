@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from didim.checks.clock import gaps, repeats, sampling
-from didim.checks.data import CheckData
+from didim.checks.data import CHECK_CUTOFF, CheckData
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding
 from didim.checks.loop import known, lag, stability
@@ -15,7 +15,6 @@ from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.identification.methods.idim import IDIM
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
 
@@ -42,7 +41,7 @@ def diagnose(
     assumed: bool = False,
     decimated: int = 1,
     rest_handled: str = "",
-    cutoff: float | None = IDIM.cutoff,
+    cutoff: float | None = CHECK_CUTOFF,
 ) -> tuple[Finding, ...]:
     """Data problems to fix before identifying: checks of the records and the loop.
 

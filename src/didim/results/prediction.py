@@ -4,6 +4,7 @@ unexplained.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ from didim.simulation.simulate import simulate
 Array = NDArray[np.float64]
 
 
+MAX_CUTOFF_FRACTION = 0.4
+"""Of the sampling rate: cutoff for records that are sampled too slowly for that of the fit."""
+
+
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
     """How a method turned records into rows, so that others can be treated alike."""
@@ -44,6 +49,12 @@ class Preprocessing:
     """Of references that are arrays on t."""
     delay: float = 0.0
     """s by which the reference reaches the controller late, where that was estimated."""
+
+    def cutoff_of(self, experiment: Experiment) -> float | None:
+        """Hz, of the filter for a record that may be sampled more slowly than those of the fit."""
+        rate = 1.0 / period_of(np.asarray(experiment.t))
+        fits = self.cutoff is None or self.cutoff < rate / 2
+        return self.cutoff if fits else MAX_CUTOFF_FRACTION * rate
 
     def edge(self, t: Array) -> int:
         """Samples at both ends of a record with the times t that filtering and differentiating its
@@ -157,7 +168,7 @@ class Predictor:
                 )
             return motion.tau, motion.dq
         states: States = (
-            measured_states(experiment, preprocessing.cutoff, preprocessing.order)
+            measured_states(experiment, preprocessing.cutoff_of(experiment), preprocessing.order)
             if preprocessing.states == "measured"
             else reference_states(experiment)
         )
@@ -171,9 +182,16 @@ def validation_of(experiment: Experiment, rows: ComparedRows) -> Validation:
     if not rows.used.any():
         nothing, why = np.full(rows.y.shape[1], np.inf), "No row remains: every joint is slower "
         return Validation(name, np.inf, nothing, 0, f"{why}than rest_velocity.", record)
-    error, y = (np.where(rows.used, x, 0.0) for x in (rows.y - rows.found, rows.y))
-    total, by_joint = relative_norms(error, y)
+    total, by_joint = residual_of([rows])
     return Validation(name, total, by_joint, int(rows.used.sum()), record=record)
+
+
+def residual_of(records: Sequence[ComparedRows]) -> tuple[float, Array]:
+    """||Y - Y_e|| / ||Y|| over the rows that count, of all records and by joint (n,)."""
+    used, y, found = (
+        np.concatenate([getattr(each, name) for each in records]) for name in ("used", "y", "found")
+    )
+    return relative_norms(np.where(used, y - found, 0.0), np.where(used, y, 0.0))
 
 
 def _at(t: Array, even: Array, found: Array) -> Array:

@@ -162,7 +162,8 @@ class Study:
                     "didim identify would stop there; fix it first.",
                 ),
             )
-        settings["cutoff"] = filtering.cutoff
+        if not isinstance(filtering.cutoff, str):  # "auto" is chosen when a fit runs
+            settings["cutoff"] = filtering.cutoff
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with _named(self.name):

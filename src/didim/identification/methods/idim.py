@@ -12,25 +12,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest
+from didim.identification.fitted_rows import FittedRows
 from didim.identification.identify import Request, assemble
 from didim.identification.verdict import Verdict, unexcited, unidentifiable
 from didim.regression.essential import essential
 from didim.regression.least_squares import check_weights, fit, least_squares
 from didim.regression.statistics import statistics
-from didim.regression.system import LinearSystem, observe, stack
 from didim.results.estimate import Estimate
 from didim.results.plausibility import implausible
-from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.prediction import Preprocessing
 from didim.results.status import Status
+from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
+from didim.signals.states import measured_positions, still_joints
 from didim.simulation.records import record_notes, regular_records
-from didim.validation import flag, real
+from didim.validation import flag, one_of, real
 
 Array = NDArray[np.float64]
 
 STATES = ("measured", "reference")
+AUTO = "auto"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -39,9 +41,11 @@ class IDIM:
     problem.
     """
 
-    cutoff: float | None = 20.0
+    cutoff: float | str | None = "auto"
     """Hz, of the Butterworth filter of the positions, forward and backward; None: no filter
-    (VI.D).
+    (VI.D). "auto": chosen from the records; samples near the reversals of a joint with Coulomb
+    friction then do not count, and noisy positions have the equations decimated further
+    (`signals/bandwidth.py`, `signals/reversals.py`).
     """
     order: int = 4
     decimation: int = 20
@@ -62,7 +66,9 @@ class IDIM:
     """Whether to keep the essential parameters only."""
 
     def __post_init__(self) -> None:
-        if self.cutoff is not None:
+        if isinstance(self.cutoff, str):
+            one_of(self.cutoff, "IDIM: cutoff, if not a number in Hz or None,", (AUTO,))
+        elif self.cutoff is not None:
             object.__setattr__(self, "cutoff", real(self.cutoff, "IDIM: cutoff, in Hz,", above=0.0))
         if not isinstance(self.states, str) or self.states not in STATES:
             raise InputError(
@@ -70,24 +76,35 @@ class IDIM:
             )
         flag(self.essential, "IDIM: essential")
         check_weights(self.weights)
-        _ = self.preprocessing
+        _ = self.selection
 
     @property
-    def preprocessing(self) -> Preprocessing:
-        """How records become rows."""
-        selection = RowSelection(
+    def selection(self) -> RowSelection:
+        """How samples become rows."""
+        return RowSelection(
             self.decimation,
             self.decimate,
             self.trim or (0, 0),
             self.rest_velocity,
             self.trim is not None,
         )
-        return Preprocessing(self.states, selection, self.cutoff, self.order)
+
+    def bandwidth(
+        self, model: BaseModel, records: Sequence[Experiment], others: Sequence[Experiment] = ()
+    ) -> Bandwidth:
+        """The filters, chosen from regular records unless they are set; `others` will be predicted
+        with the same cutoff.
+        """
+        if not isinstance(self.cutoff, str):
+            return Bandwidth(self.cutoff)
+        if self.states == "reference":
+            return Bandwidth(None)
+        return choose_bandwidth(records, others, self.decimation, len(model.parameter_names))
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
         for record in regular_records(model, experiments):
-            self._window(record)
+            self.selection.window(np.asarray(record.t))
             if self.states == "reference":
                 record.reference()
             else:
@@ -97,9 +114,12 @@ class IDIM:
         """Identify the base parameters from one or several experiments."""
         model = request.model
         records = regular_records(model, request.experiments)
-        system = stack([self._observe(model, record, k) for k, record in enumerate(records)])
+        bandwidth = self.bandwidth(model, records, request.held_out)
+        preprocessing = Preprocessing(self.states, self.selection, bandwidth.cutoff, self.order)
+        fitted = FittedRows(model, preprocessing, bandwidth, self.trim is None)
+        system, told = fitted.observe(records)
         full = solution = fit(system, self.weights)
-        chosen, notes = system, list(record_notes(records))
+        chosen, notes = system, [*record_notes(records), *told]
         removed: tuple[str, ...] = ()
         if self.essential:
             found = essential(system, solution.row_weights)
@@ -115,8 +135,7 @@ class IDIM:
         lacks = unidentifiable(model, system, full, motions)
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
         figures = statistics(chosen, solution)
-        rho = chosen.residual(solution.values)
-        residual = relative_residual(rho, chosen.y, chosen.joint, chosen.n)
+        residual = fitted.residual(records, chosen, solution.values)
         sigma = np.sqrt(np.diag(figures.covariance))
         notes += implausible(model, chosen.names, solution.values, sigma, residual[1])
         request.tell(1.0)
@@ -125,36 +144,13 @@ class IDIM:
             "IDIM",
             self,
             verdict,
-            self.preprocessing,
+            preprocessing,
             solution.values,
             figures,
             residual,
             names=chosen.names,
             notes=notes,
             eliminated=removed,
-        )
-
-    def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
-        """The linear system of one record (13)."""
-        states = (
-            reference_states(record)
-            if self.states == "reference"
-            else measured_states(record, self.cutoff, self.order)
-        )
-        return observe(
-            model,
-            states,
-            np.asarray(record.tau),
-            self.preprocessing.selection,
-            self._window(record),
-            series,
-        )
-
-    def _window(self, record: Experiment) -> tuple[int, int]:
-        """The samples that are used."""
-        t = np.asarray(record.t)
-        return self.preprocessing.selection.window(
-            t, edge=self.preprocessing.edge(t) if self.trim is None else 0
         )
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
