@@ -1,15 +1,13 @@
 """The equations that IDIM fits, from records, filters and row selection, and what they leave.
 
-Where the filters were chosen from the records, the equations are those away from reversals, and
-may be decimated further than the rows of the residual: residuals, of the fit and of other records,
-count every row.
+Where the filters were chosen from the records, the equations are those away from reversals.
+Residuals, of the fit and of other records, count every row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +20,7 @@ from didim.signals.experiment import Experiment
 from didim.signals.noise import position_noise
 from didim.signals.resample import period_of
 from didim.signals.reversals import moving_weights
-from didim.signals.rows import RowSelection
-from didim.signals.states import States, measured_states, reference_states
+from didim.signals.states import States
 
 Array = NDArray[np.float64]
 
@@ -38,23 +35,14 @@ class FittedRows:
     cuts_edges: bool
     """Whether the samples that filtering spoils are cut at both ends."""
 
-    @cached_property
-    def selection(self) -> RowSelection:
-        """Of the equations."""
-        set_ = self.preprocessing.selection
-        return replace(set_, decimation=set_.decimation * self.bandwidth.multiple)
-
     def observe(self, records: Sequence[Experiment]) -> tuple[LinearSystem, list[str]]:
         """The linear system (13), (14) of all records, and what was chosen for it."""
-        systems, counted = [], []
+        systems, counted, selection = [], [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states = self._states(record)
-            weights = self._weights(record, states)
-            window = self._window(record)
+            states, window = self.preprocessing.motion(record), self._window(record)
             tau = np.asarray(record.tau)
-            systems.append(
-                observe(self.model, states, tau, self.selection, window, series, weights)
-            )
+            weights = self._weights(record, states)
+            systems.append(observe(self.model, states, tau, selection, window, series, weights))
             if weights is not None:
                 counted.append(weights)
         return stack(systems), self._notes(counted)
@@ -75,8 +63,9 @@ class FittedRows:
         """What was chosen from the records."""
         if not self.bandwidth.is_chosen:
             return []
+        decimation = self.preprocessing.selection.decimation
         further = (
-            f" Noise of the positions has the equations decimated by {self.selection.decimation}."
+            f" Noise of the positions has the equations decimated by {decimation}."
             if self.bandwidth.multiple > 1
             else ""
         )
@@ -87,16 +76,12 @@ class FittedRows:
             "the fit; they count in every residual."
         ]
 
-    def _states(self, record: Experiment) -> States:
-        preprocessing = self.preprocessing
-        if preprocessing.states == "reference":
-            return reference_states(record)
-        return measured_states(record, preprocessing.cutoff, preprocessing.order)
-
     def _window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
         t = np.asarray(record.t)
-        return self.selection.window(t, edge=self.preprocessing.edge(t) if self.cuts_edges else 0)
+        return self.preprocessing.selection.window(
+            t, edge=self.preprocessing.edge(t) if self.cuts_edges else 0
+        )
 
     def _weights(self, record: Experiment, states: States) -> Array | None:
         """(N, n) of the equations at the samples of a record; None: all count alike."""

@@ -145,6 +145,7 @@ def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
         "states": given.states,
         "cutoff": given.cutoff,
         "order": given.order,
+        "accuracy": given.accuracy,
         "transient": given.transient,
         "interpolation": given.interpolation,
         "delay": given.delay,

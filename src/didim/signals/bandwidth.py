@@ -18,6 +18,7 @@ from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion, reach
 from didim.signals.noise import noise_variance, position_noise
 from didim.signals.resample import period_of
+from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions, still_joints
 
 Array = NDArray[np.float64]
@@ -46,6 +47,9 @@ MOTION_POWER = 0.99
 
 ROWS_PER_PARAMETER = 4
 """Equations that remain, at least."""
+
+MIN_LENGTH = 4
+"""Of a record, over the shortest that can be decimated."""
 
 LOW_CUTOFF = 10.0
 """Hz, at least, of the filter by which the motion itself is seen."""
@@ -82,19 +86,27 @@ class _Limits:
 
 
 def choose_bandwidth(
-    records: Sequence[Experiment], others: Sequence[Experiment], decimation: int, parameters: int
+    records: Sequence[Experiment],
+    others: Sequence[Experiment],
+    selection: RowSelection,
+    parameters: int,
 ) -> Bandwidth:
     """The filters for records on regular clocks with measured positions.
 
-    `others` are records that will be predicted with the same cutoff; `parameters` is how many
-    unknowns the equations must determine.
+    `others` are records that will be predicted with the same filters; `selection` is the one that
+    was set, `parameters` how many unknowns the equations must determine.
     """
+    decimation = selection.decimation
     limits = [_limits(record, decimation) for record in records]
     band = max(min(each.clean for each in limits), MIN_BAND * max(each.motion for each in limits))
     rows = max(each.rows for each in limits)
     equations = sum(np.size(record.tau) // decimation for record in records)
-    most = max(equations // (ROWS_PER_PARAMETER * parameters), 1)
-    multiple = min(max(round(rows / band), 1), most)
+    shortest = min(np.shape(record.tau)[0] for record in (*records, *others))
+    most = min(
+        equations // (ROWS_PER_PARAMETER * parameters),
+        shortest // (MIN_LENGTH * selection.decimator.shortest),
+    )
+    multiple = max(min(round(rows / band), most), 1)
     cutoff = max(min(each.quiet for each in limits), MIN_CUTOFF * rows / multiple)
     highest = [MAX_CUTOFF / period_of(np.asarray(each.t)) for each in others]
     return Bandwidth(min(cutoff, *(each.highest for each in limits), *highest), multiple, True)
@@ -105,14 +117,14 @@ def _limits(record: Experiment, decimation: int) -> _Limits:
     rate = 1.0 / period_of(np.asarray(record.t))
     rows, highest = CUTOFF_FRACTION / 2 * rate / decimation, MAX_CUTOFF * rate
     low = min(max(MIN_CUTOFF * rows, LOW_CUTOFF), highest)
-    moves, noise = ~still_joints(q), position_noise(q)
+    motion, moves = estimated_motion(q, rate, low), ~still_joints(q)
     if not moves.any():
         return _Limits(highest, low, rows, 0.0, rows)
     edge = min(2 * reach(rate, low), q.shape[0] // 4)
     inner = slice(edge, q.shape[0] - edge)
-    _, dq, ddq = (each[inner][:, moves] for each in estimated_motion(q, rate, low))
+    dq, ddq = (each[inner][:, moves] for each in motion[1:])
     acceleration = np.sqrt(np.mean(ddq**2, axis=0))
-    noise = np.maximum(noise[moves], 1e-300)
+    noise = np.maximum(position_noise(q)[moves], 1e-300)
     # white noise of deviation s, below f, has the acceleration s (2 pi f)^2 sqrt(2 f / (5 rate))
     quiet = (
         MAX_ACCELERATION_NOISE * acceleration / noise * math.sqrt(5 * rate / 2) / (2 * np.pi) ** 2

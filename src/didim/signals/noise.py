@@ -17,6 +17,9 @@ too few samples (about twenty) for second differences of its torque to be small.
 MOTION_FRACTION = 0.25
 """Part of the second differences that the motion alone makes, beyond which they are not noise."""
 
+COUNT_TOLERANCE = 0.01
+"""By which the counts of an encoder may differ from whole numbers, by rounding."""
+
 DIFFERENCE_ORDERS = range(2, 7)
 """Of the differences that show the noise of positions."""
 
@@ -57,7 +60,17 @@ def position_noise(q: Array) -> Array:
         _deviation(np.diff(q, d, axis=0)) / math.sqrt(math.comb(2 * d, d))
         for d in DIFFERENCE_ORDERS
     ]
-    return np.maximum(np.min(found, axis=0), _quantum(q) / math.sqrt(12.0))
+    return np.maximum(np.min(found, axis=0), _encoder_step(q) / math.sqrt(12.0))
+
+
+def _encoder_step(q: Array) -> Array:
+    """(n,) step of an encoder, of which all steps of the positions (N, n) are multiples; 0 where
+    there is none.
+    """
+    step = _quantum(q)
+    counts = np.diff(q, axis=0) / np.where(step > 0, step, 1.0)
+    off = np.abs(counts - np.round(counts))
+    return np.where(np.quantile(off, 0.99, axis=0) < COUNT_TOLERANCE, step, 0.0)
 
 
 def _quantum(x: Array) -> Array:

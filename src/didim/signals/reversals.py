@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 HALF_WIDTH = 0.5
 """Periods of the cutoff, to either side of a reversal, in which the filter smooths it."""
 
-PASSAGE = 1.0
+PASSAGE = 1.5
 """Periods of the cutoff over which the weight goes from 0 to 1, to either side of their middle."""
 
 SLOW_FRACTION = 0.2

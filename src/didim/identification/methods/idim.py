@@ -5,7 +5,7 @@ Fig. 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,7 +99,14 @@ class IDIM:
             return Bandwidth(self.cutoff)
         if self.states == "reference":
             return Bandwidth(None)
-        return choose_bandwidth(records, others, self.decimation, len(model.parameter_names))
+        return choose_bandwidth(records, others, self.selection, len(model.parameter_names))
+
+    def preprocessing(self, bandwidth: Bandwidth) -> Preprocessing:
+        """How records become rows, with these filters."""
+        decimation = self.decimation * bandwidth.multiple
+        selection = replace(self.selection, decimation=decimation)
+        accuracy = 8 if bandwidth.is_chosen else 2
+        return Preprocessing(self.states, selection, bandwidth.cutoff, self.order, accuracy)
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
@@ -114,9 +121,9 @@ class IDIM:
         """Identify the base parameters from one or several experiments."""
         model = request.model
         records = regular_records(model, request.experiments)
+        self.ready(model, records)
         bandwidth = self.bandwidth(model, records, request.held_out)
-        preprocessing = Preprocessing(self.states, self.selection, bandwidth.cutoff, self.order)
-        fitted = FittedRows(model, preprocessing, bandwidth, self.trim is None)
+        fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
         system, told = fitted.observe(records)
         full = solution = fit(system, self.weights)
         chosen, notes = system, [*record_notes(records), *told]
@@ -144,7 +151,7 @@ class IDIM:
             "IDIM",
             self,
             verdict,
-            preprocessing,
+            fitted.preprocessing,
             solution.values,
             figures,
             residual,
