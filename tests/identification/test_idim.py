@@ -35,7 +35,8 @@ def test_idim_is_least_squares_on_the_filtered_motion():
     )
     y = np.concatenate([signal.decimate(np.asarray(experiment.tau)[:, j], 20) for j in range(2)])
     by_hand = np.linalg.lstsq(rows, y, rcond=None)[0]
-    found = didim.identify(model(), experiment, didim.IDIM(weights="ols", trim=(0, 0)))
+    method = didim.IDIM(cutoff=20.0, weights="ols", trim=(0, 0))
+    found = didim.identify(model(), experiment, method)
     assert np.allclose(found.values, by_hand, rtol=1e-7)
     assert found.residual == pytest.approx(
         np.linalg.norm(y - rows @ by_hand) / np.linalg.norm(y), rel=1e-7

@@ -275,7 +275,7 @@ def test_more_than_noise_is_left():
     """Parameters of a model that leaves more than noise may be biased, whatever their sigma."""
     estimate = found("DIDIM")
     assert "times the noise" not in judge(estimate).values.why
-    poorer = replace(estimate, residual_by_joint=2.0 * estimate.residual_by_joint)
+    poorer = replace(estimate, residual_over_noise=2.0 * estimate.residual_over_noise)
     assert judge(poorer).values.level == "care"
     assert "times the noise" in judge(poorer).values.why
 

@@ -139,4 +139,4 @@ def test_all_of_it_is_saved(record, wrong_loop, tmp_path):
         assert judge(again) == judge(each)
         assert [str(v) for v in again.fitted] == [str(v) for v in each.fitted]
         assert [str(v) for v in again.validation] == [str(v) for v in each.validation]
-        assert again.noise_by_joint == pytest.approx(each.noise_by_joint)
+        assert again.residual_over_noise == pytest.approx(each.residual_over_noise)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.results.formatting import joint_label
+from didim.signals.bandwidth import motion_band
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import period_of, regular
@@ -20,8 +21,8 @@ from didim.signals.states import States, measured_states, reference_states
 
 Array = NDArray[np.float64]
 
-BAND_POWER_FRACTION = 0.99
-"""Fraction of the velocity's power that lies below `CheckData.band`."""
+CHECK_CUTOFF = 20.0
+"""Hz, of the filter of measured positions, where none is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +90,7 @@ class CheckData:
         """
         if self.states is None:
             return 0.0
-        dq = self.states.dq[self.inner] - self.states.dq[self.inner].mean(axis=0)
-        spread = dq.std(axis=0)
-        if not np.any(spread > 0):
-            return 0.0
-        power = np.sum(
-            np.abs(np.fft.rfft(dq[:, spread > 0] / spread[spread > 0], axis=0)) ** 2, axis=1
-        )
-        fraction = np.cumsum(power) / power.sum()
-        return float(np.searchsorted(fraction, BAND_POWER_FRACTION) * self.rate / dq.shape[0])
+        return motion_band(self.states.dq[self.inner], self.rate)
 
     def label(self, j: int | np.integer[Any]) -> str:
         """Name of joint j for messages."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from didim.checks.channels import channels, held, read
 from didim.checks.clock import gaps, repeats, sampling
-from didim.checks.data import CheckData
+from didim.checks.data import CHECK_CUTOFF, CheckData
 from didim.checks.delay import torque_delay
 from didim.checks.description import scale
 from didim.checks.excitation import decimation, excitation, rough_parameters
@@ -18,7 +18,6 @@ from didim.checks.torque import torque_sign, torque_size
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
-from didim.identification.methods.idim import IDIM
 from didim.results.formatting import held_joints
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
@@ -53,7 +52,7 @@ def diagnose(
     assumed: bool = False,
     decimated: int = 1,
     rest_handled: str = "",
-    cutoff: float | None = IDIM.cutoff,
+    cutoff: float | None = CHECK_CUTOFF,
     followed: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Data problems to fix before identifying: checks of the records and the loop.

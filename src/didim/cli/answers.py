@@ -107,8 +107,10 @@ class IdentifyAnswer(Answer):
     residual: Number
     """||Y - W chi|| / ||Y||, a fraction."""
     residual_by_joint: list[Number]
-    noise_by_joint: list[Number] | None
-    """Fraction of each joint's filtered torque that is noise; 0 or null: not known."""
+    residual_over_noise: list[Number] | None
+    """What the equations leave of each joint, over the noise of its torque; 0 or null: not
+    known.
+    """
     validation: list[ValidationAnswer]
     fitted: list[ValidationAnswer]
     """The fitted records with the rows that rest_velocity left out."""

@@ -46,6 +46,9 @@ _SOURCES = {
 }
 
 
+_SLIPS = ("slip", "slip+", "slip-")
+
+
 @dataclass(frozen=True, eq=False)
 class Entry:
     """torque of joint `row` += weight * signal[index] * phi[column]."""
@@ -96,6 +99,15 @@ class Layout:
             [row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)],
             dtype=np.int64,
         )
+
+    @cached_property
+    def rubs(self) -> NDArray[np.bool_]:
+        """(n, c) whether the friction of a contact acts on the torque of a joint."""
+        acts = np.zeros((self.n, len(self.contacts)), dtype=bool)
+        for entry in self.entries:
+            if entry.signal in _SLIPS:
+                acts[entry.row, entry.index] = True
+        return acts
 
     def columns(self, kept: Iterable[int] | None = None) -> Columns:
         """The kernels' view of the columns: all of them, or only those of the indices `kept`,

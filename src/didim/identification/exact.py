@@ -298,7 +298,7 @@ class ExactMethod:
             (*self.records.notes, *self.records.window_notes(at.window), *self._scan_notes),
             figures=figures,
             residual=_residual(at, n),
-            noise_by_joint=evidence.noise if self.output == "torque" else None,
+            residual_over_noise=evidence.over_noise if self.output == "torque" else None,
             iterations=outcome.steps,
             history=(*history, *outcome.history[:-1], self._last_entry(at, outcome.history[-1])),
             gains=gains,

@@ -117,6 +117,11 @@ class Evidence:
         """(n,) fraction of each joint's torque that is noise; 0: unknown."""
         return self.problem.noise(self.iterate.evaluation, self.iterate.window)
 
+    @property
+    def over_noise(self) -> Array:
+        """(n,) how many times the noise is unexplained; 0: the noise is not known."""
+        return self.residual / np.where(self.noise > 0, self.noise, np.inf)
+
     @cached_property
     def worst_joint(self) -> int | None:
         """The joint whose torque is least explained, beyond the noise; None: all are explained."""

@@ -190,7 +190,7 @@ class PaperExperiments:
     @cached_property
     def idim(self) -> Estimate:
         """VI.A: IDIM with good filtering, 20 Hz Butterworth, n_d = 20."""
-        return identify(self.model, self.usual, IDIM())
+        return identify(self.model, self.usual, IDIM(cutoff=20.0))
 
     @cached_property
     def from_idim(self) -> Runs:

@@ -24,6 +24,11 @@ _MOST = 1 << 28
 go in parts.
 """
 
+MIN_ROW_VARIANCE = 0.3
+"""Of the noise of a row, over that of a row whose samples all count: rows with less are left
+out.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
@@ -82,14 +87,19 @@ def observe(
     selection: RowSelection,
     window: tuple[int, int],
     series: int = 0,
+    weights: Array | None = None,
 ) -> LinearSystem:
     """The equations of one record: W of the motion and Y of the torque, filtered and decimated in
     parallel (10)-(13).
 
+    `weights` (N, n), 0 to 1, multiply the equations of each joint at each sample before they are
+    filtered: those with 0 do not reach any row. Each row is then divided by the standard deviation
+    that this leaves of white torque noise, and rows of which too little is left are left out.
+
     Implements (10)-(12).
     """
     row, column = np.nonzero(active_columns(model))
-    y = selection.columns(window, tau)
+    y = selection.columns(window, tau if weights is None else weights * tau)
     W = np.zeros((y.shape[0], model.robot.n, len(model.parameter_names)))
     parts = (
         1 if selection.decimator.streams else -(-8 * row.size * (window[1] - window[0]) // _MOST)
@@ -99,12 +109,20 @@ def observe(
         def entries(start: int, stop: int, some: Integers = some) -> Array:
             part = slice(start, stop)
             slip = None if states.slip is None else states.slip[part]
-            return model.regressor_entries(
+            columns = model.regressor_entries(
                 states.q[part], states.dq[part], states.ddq[part], slip, row[some], column[some]
             )
+            if weights is not None:
+                columns *= weights[part][:, row[some]]
+            return columns
 
         W[:, row[some], column[some]] = selection.reduce(window, entries)
     used = selection.used(states.dq, window)
+    if weights is not None:
+        variance = selection.decimator.noise_variance(weights[window[0] : window[1]] ** 2)
+        used &= variance > MIN_ROW_VARIANCE
+        deviation = np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))
+        W, y = W / deviation[:, :, None], y / deviation
     return rows_of(W, y, used, model.parameter_names, series, selection.decimator.correlation)
 
 

@@ -155,11 +155,11 @@ def times_the_noise(estimate: Estimate) -> tuple[float, int]:
     """How many times the noise is left of the joint where that is most, and the joint; 1 where the
     noise is not known.
     """
-    noise, left = estimate.noise_by_joint, estimate.residual_by_joint
-    if noise is None:
+    if estimate.residual_over_noise is None:
         return 1.0, 0
-    known = (noise > 0) & np.isfinite(left) & (left > NEGLIGIBLE)
-    ratio = np.where(known, left / np.where(known, noise, 1.0), 1.0)
+    worth = np.isfinite(estimate.residual_by_joint) & (estimate.residual_by_joint > NEGLIGIBLE)
+    known = worth & (estimate.residual_over_noise > 0)
+    ratio = np.where(known, estimate.residual_over_noise, 1.0)
     return float(ratio.max()), int(ratio.argmax())
 
 

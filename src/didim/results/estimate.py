@@ -68,8 +68,10 @@ class Estimate:
     """Of W."""
     scaled_condition: float = np.inf
     """Of W with columns of equal length."""
-    noise_by_joint: Array | None = None
-    """(n,) fraction of each joint's filtered torque that is noise; 0 or None: not known."""
+    residual_over_noise: Array | None = None
+    """(n,) what the equations of the fit leave of each joint, over the noise of its torque there; 0
+    or None: not known.
+    """
     unidentified: tuple[str, ...] = ()
     """Parameters and gains that the record does not identify, where the status is UNEXCITED for
     them alone.

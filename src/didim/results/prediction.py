@@ -5,7 +5,7 @@ unexplained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,10 @@ from didim.simulation.simulate import simulate
 Array = NDArray[np.float64]
 
 
+MAX_CUTOFF_FRACTION = 0.4
+"""Of the sampling rate: cutoff for records that are sampled too slowly for that of the fit."""
+
+
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
     """How a method turned records into rows, so that others can be treated alike."""
@@ -45,6 +49,8 @@ class Preprocessing:
     cutoff: float | None = None
     """Hz, of the filter of measured positions."""
     order: int = 4
+    accuracy: int = 2
+    """Order of the central differences of measured positions: 2 or 8."""
     transient: float = 0.0
     """s cut at the start."""
     start: tuple[ArrayLike, ArrayLike] | str | None = None
@@ -53,6 +59,18 @@ class Preprocessing:
     """Of references that are arrays on t."""
     delay: float = 0.0
     """s by which the reference reaches the controller late, where that was estimated."""
+
+    def motion(self, experiment: Experiment) -> States:
+        """The measured motion or the reference's, of a regularly sampled record."""
+        if self.states == "reference":
+            return reference_states(experiment)
+        return measured_states(experiment, self.cutoff, self.order, self.accuracy)
+
+    def suited(self, experiment: Experiment) -> Preprocessing:
+        """The same for a record that may be sampled more slowly than those of the fit."""
+        rate = 1.0 / period_of(np.asarray(experiment.t))
+        fits = self.cutoff is None or self.cutoff < rate / 2
+        return self if fits else replace(self, cutoff=MAX_CUTOFF_FRACTION * rate)
 
     def edge(self, t: Array) -> int:
         """Samples at both ends of a record with the times t that filtering and differentiating its
@@ -136,11 +154,7 @@ class Predictor:
                     f"{motion.message}"
                 )
             return motion.tau, motion.dq
-        states: States = (
-            measured_states(experiment, preprocessing.cutoff, preprocessing.order)
-            if preprocessing.states == "measured"
-            else reference_states(experiment)
-        )
+        states = preprocessing.suited(experiment).motion(experiment)
         torque = model.inverse_dynamics(states.q, states.dq, states.ddq, self.parameters)
         return torque, states.dq
 

@@ -213,6 +213,14 @@ def _shift(t: Array, tau: Array, known: Array, reference: Array) -> float:
     return float(t[0] - known[0] + lag * step)
 
 
+def residual_of(records: Sequence[ComparedRows]) -> tuple[float, Array]:
+    """||Y - Y_e|| / ||Y|| over the rows that a fit uses, of all records and by joint (n,)."""
+    used, y, found = (
+        np.concatenate([getattr(each, name) for each in records]) for name in ("used", "y", "found")
+    )
+    return relative_norms(y - found, y, used)
+
+
 def relative_norms(
     error: Array, y: Array, counted: NDArray[np.bool_] | None = None
 ) -> tuple[float, Array]:

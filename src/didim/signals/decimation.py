@@ -33,7 +33,7 @@ CONVENTIONS = ("matlab", "scipy", "fir")
 
 _ORDER = 8
 _RIPPLE_DB = 0.05
-_CUTOFF_FRACTION = 0.8
+CUTOFF_FRACTION = 0.8
 _PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
 _HALF_LENGTH = 10
 """Of the linear-phase filter, in new samples."""
@@ -117,7 +117,7 @@ class Decimation:
     def _taps(self) -> Array:
         return np.asarray(
             signal.firwin(
-                2 * _HALF_LENGTH * self.factor + 1, _CUTOFF_FRACTION / self.factor, window="hamming"
+                2 * _HALF_LENGTH * self.factor + 1, CUTOFF_FRACTION / self.factor, window="hamming"
             )
         )
 
@@ -138,7 +138,7 @@ class Decimation:
     @cached_property
     def _sections(self) -> Array:
         return np.asarray(
-            signal.cheby1(_ORDER, _RIPPLE_DB, _CUTOFF_FRACTION / self.factor, output="sos")
+            signal.cheby1(_ORDER, _RIPPLE_DB, CUTOFF_FRACTION / self.factor, output="sos")
         )
 
     @cached_property
@@ -154,12 +154,35 @@ class Decimation:
     @property
     def cutoff(self) -> float:
         """Of the filter, over the sampling rate."""
-        return 0.5 if self.factor == 1 else 0.5 * _CUTOFF_FRACTION / self.factor
+        return 0.5 if self.factor == 1 else 0.5 * CUTOFF_FRACTION / self.factor
 
     @property
     def noise_gain(self) -> float:
         """Variance of white noise after the filter, over that before it."""
         return 1.0 if self.factor == 1 else float(self._noise[0])
+
+    def noise_variance(self, variance: Array) -> Array:
+        """(K, m) variance, after the filter, of white noise that had the variances (N, m), over
+        `noise_gain`; beyond the record it goes on as at its ends.
+        """
+        if self.factor == 1:
+            return variance
+        half = _HALF_LENGTH * self.factor
+        extended = np.pad(variance, ((half, half), (0, 0)), mode="edge")
+        local = signal.oaconvolve(extended, self._power[:, None], mode="valid", axes=0)
+        return np.asarray(np.maximum(local[self.kept(variance.shape[0])], 0.0))
+
+    @cached_property
+    def _power(self) -> Array:
+        """Squared impulse response over its sum, `_HALF_LENGTH` new samples to either side."""
+        half = _HALF_LENGTH * self.factor
+        if self.convention == "fir":
+            response = self._taps
+        else:
+            impulse = np.zeros(2 * half + 1)
+            impulse[half] = 1.0
+            response = signal.sosfiltfilt(self._sections, impulse, padlen=0)
+        return np.asarray(response**2 / np.sum(response**2))
 
     @cached_property
     def _noise(self) -> Array:

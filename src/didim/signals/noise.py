@@ -1,7 +1,8 @@
-"""White noise of a torque signal, from its second differences."""
+"""White noise of torques and of positions, from their differences."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,16 +18,19 @@ too few samples (about twenty) for second differences of its torque to be small.
 MOTION_FRACTION = 0.25
 """Part of the second differences that the motion alone makes, beyond which they are not noise."""
 
+COUNT_TOLERANCE = 0.01
+"""By which the counts of an encoder may differ from whole numbers, by rounding."""
+
+DIFFERENCE_ORDERS = range(2, 7)
+"""Of the differences that show the noise of positions."""
+
 
 def noise_variance(tau: Array, samples: slice) -> Array:
     """(n,) variance of white noise on torques (N, n): that of their second differences over the
     samples, over 6, at least that of their quantisation. An upper bound where the torque itself
     changes fast.
     """
-    steps = np.abs(np.diff(tau, axis=0)).T
-    quantum = np.array([np.min(step[step > 0], initial=np.inf) for step in steps])
-    coarse = np.where(np.isfinite(quantum), quantum, 0.0) ** 2 / 12.0
-    return np.maximum(_second_differences(tau[samples]), coarse)
+    return np.maximum(_second_differences(tau[samples]), _quantum(tau) ** 2 / 12.0)
 
 
 def decimated_noise(segments: Sequence[tuple[Array, slice]], noise_gain: float) -> Array:
@@ -42,8 +46,8 @@ def acceleration_noise(q: Array, rate: float, cutoff: float) -> Array:
     """(n,) deviation of accelerations below `cutoff`, Hz, from positions (N, n) sampled at `rate`
     with white noise: s_q sqrt(2 (2 pi)^4 cutoff^5 / (5 rate)).
     """
-    variance = noise_variance(q, slice(None))
-    return np.asarray(np.sqrt(variance * 2 * (2 * np.pi) ** 4 * cutoff**5 / (5 * rate)))
+    gain = math.sqrt(2 * (2 * np.pi) ** 4 * cutoff**5 / (5 * rate))
+    return np.asarray(gain * position_noise(q))
 
 
 def few_samples(dq: Array) -> NDArray[np.bool_]:
@@ -64,4 +68,42 @@ def is_undersampled(tau: Array, simulated: Array, dq: Array) -> NDArray[np.bool_
 
 def _second_differences(tau: Array) -> Array:
     """(n,) the variance of white noise that has these second differences, by their median."""
-    return np.asarray((np.median(np.abs(np.diff(tau, 2, axis=0)), axis=0) / 0.6745) ** 2 / 6.0)
+    return _deviation(np.diff(tau, 2, axis=0)) ** 2 / 6.0
+
+
+def position_noise(q: Array) -> Array:
+    """(n,) standard deviation of white noise on measured positions (N, n), rad or m: the least that
+    their differences of order 2 to 6 show, at least that of their quantisation.
+
+    A difference of order d multiplies the variance of white noise by (2d)! / d!^2; what the motion
+    adds shrinks with d until only noise is left.
+    """
+    found = [
+        _deviation(np.diff(q, d, axis=0)) / math.sqrt(math.comb(2 * d, d))
+        for d in DIFFERENCE_ORDERS
+    ]
+    return np.maximum(np.min(found, axis=0), _encoder_step(q) / math.sqrt(12.0))
+
+
+def _encoder_step(q: Array) -> Array:
+    """(n,) step of an encoder, of which all steps of the positions (N, n) are multiples; 0 where
+    there is none.
+    """
+    step = _quantum(q)
+    counts = np.diff(q, axis=0) / np.where(step > 0, step, 1.0)
+    off = np.abs(counts - np.round(counts))
+    return np.where(np.quantile(off, 0.99, axis=0) < COUNT_TOLERANCE, step, 0.0)
+
+
+def _quantum(x: Array) -> Array:
+    """(n,) the smallest step that each column of x (N, n) makes; 0 where it makes none."""
+    steps = np.abs(np.diff(x, axis=0)).T
+    smallest = np.array([np.min(step[step > 0], initial=np.inf) for step in steps])
+    return np.where(np.isfinite(smallest), smallest, 0.0)
+
+
+def _deviation(x: Array) -> Array:
+    """(n,) standard deviation of the columns of x (N, n), by their median: a few large values, at
+    reversals, do not count.
+    """
+    return np.asarray(np.median(np.abs(x), axis=0) / 0.6745)

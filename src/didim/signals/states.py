@@ -51,13 +51,16 @@ def measured_positions(experiment: Experiment) -> Array:
     return experiment.q
 
 
-def measured_states(experiment: Experiment, cutoff: float | None, order: int = 4) -> States:
+def measured_states(
+    experiment: Experiment, cutoff: float | None, order: int = 4, accuracy: int = 2
+) -> States:
     """The measured motion of a regularly sampled record, filtered and differentiated; still joints
     are exactly at rest.
     """
     q = measured_positions(experiment)
+    rate = 1.0 / period_of(experiment.t)
     with naming(f"Experiment {experiment.name!r}"):
-        smooth, dq, ddq = estimated_motion(q, 1.0 / period_of(experiment.t), cutoff, order)
+        smooth, dq, ddq = estimated_motion(q, rate, cutoff, order, accuracy)
     moves = ~still_joints(q)
     return States(smooth, np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0))
 

@@ -64,7 +64,7 @@ class IdimTable(Table):
     """Settings of `didim.IDIM`."""
 
     cutoff: types.Cutoff = None
-    """Hz, of the filter of the positions; "none": no filter."""
+    """Hz, of the filter of the positions; "auto": chosen from the records; "none": no filter."""
     order: types.Whole = None
     decimation: types.Whole = None
     decimate: Literal["matlab", "scipy", "fir"] | None = None

@@ -165,7 +165,8 @@ class Study:
                     "didim identify would stop there; fix it first.",
                 ),
             )
-        settings["cutoff"] = filtering.cutoff
+        if not isinstance(filtering.cutoff, str):  # "auto" is chosen when a fit runs
+            settings["cutoff"] = filtering.cutoff
         tables = (self.settings.idim, self.settings.didim, self.settings.output_error)
         settings["followed"] = {
             name for each in tables for name, value in each.given().items() if value is True

@@ -187,9 +187,9 @@ Start = _type(
     lambda v: v if isinstance(v, str) else tuple(v),
 )
 Cutoff = _type(
-    'a number in Hz, or "none"',
-    lambda v: v == "none" or _number(v),
-    {"anyOf": [_NUMBER, {"const": "none"}]},
+    'a number in Hz, "auto" or "none"',
+    lambda v: v in ("auto", "none") or _number(v),
+    {"anyOf": [_NUMBER, {"enum": ["auto", "none"]}]},
     lambda v: None if v == "none" else v,
 )
 Scan = _type(

@@ -242,7 +242,7 @@ class DIDIM:
             relative_residual(rho, system.y, system.joint, model.robot.n),
             controller=at.controller,
             notes=(*notes, *records.notes, *records.window_notes(at.window)),
-            noise_by_joint=evidence.noise,
+            residual_over_noise=evidence.over_noise,
             iterations=outcome.steps,
             history=tuple(history),
         )

@@ -5,13 +5,14 @@ Fig. 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, naming, nearest
+from didim.identification.fitted_rows import FittedRows
 from didim.identification.identify import Request, assemble
 from didim.identification.verdict import Verdict, unexcited
 from didim.regression.essential import essential
@@ -19,21 +20,21 @@ from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, fit, least_squares
 from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
-from didim.regression.system import LinearSystem, observe, stack
 from didim.results.estimate import Estimate
 from didim.results.plausibility import border_notes, implausible
-from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.prediction import Preprocessing
 from didim.results.status import Status
+from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
-from didim.signals.noise import decimated_noise
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_positions, measured_states, reference_states, still_joints
+from didim.signals.states import measured_positions, still_joints
 from didim.simulation.records import record_notes, regular_records
-from didim.validation import flag, real
+from didim.validation import flag, one_of, real
 
 Array = NDArray[np.float64]
 
 STATES = ("measured", "reference")
+AUTO = "auto"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -42,9 +43,11 @@ class IDIM:
     problem.
     """
 
-    cutoff: float | None = 20.0
+    cutoff: float | str | None = "auto"
     """Hz, of the Butterworth filter of the positions, forward and backward; None: no filter
-    (VI.D).
+    (VI.D). "auto": chosen from the records; samples near the reversals of a joint with Coulomb
+    friction then do not count, and noisy positions have the equations decimated further
+    (`signals/bandwidth.py`, `signals/reversals.py`).
     """
     order: int = 4
     decimation: int = 20
@@ -69,7 +72,9 @@ class IDIM:
     """
 
     def __post_init__(self) -> None:
-        if self.cutoff is not None:
+        if isinstance(self.cutoff, str):
+            one_of(self.cutoff, "IDIM: cutoff, if not a number in Hz or None,", (AUTO,))
+        elif self.cutoff is not None:
             object.__setattr__(self, "cutoff", real(self.cutoff, "IDIM: cutoff, in Hz,", above=0.0))
         if not isinstance(self.states, str) or self.states not in STATES:
             raise InputError(
@@ -83,24 +88,43 @@ class IDIM:
                 "essential or consistent."
             )
         check_weights(self.weights)
-        _ = self.preprocessing
+        _ = self.selection
 
     @property
-    def preprocessing(self) -> Preprocessing:
-        """How records become rows."""
-        selection = RowSelection(
+    def selection(self) -> RowSelection:
+        """How samples become rows."""
+        return RowSelection(
             self.decimation,
             self.decimate,
             self.trim or (0, 0),
             self.rest_velocity,
             self.trim is not None,
         )
-        return Preprocessing(self.states, selection, self.cutoff, self.order)
+
+    def bandwidth(
+        self, model: BaseModel, records: Sequence[Experiment], others: Sequence[Experiment] = ()
+    ) -> Bandwidth:
+        """The filters, chosen from regular records unless they are set; `others` will be predicted
+        with the same cutoff.
+        """
+        if not isinstance(self.cutoff, str):
+            return Bandwidth(self.cutoff)
+        if self.states == "reference":
+            return Bandwidth(None)
+        return choose_bandwidth(records, others, self.selection, len(model.parameter_names))
+
+    def preprocessing(self, bandwidth: Bandwidth) -> Preprocessing:
+        """How records become rows, with these filters."""
+        decimation = self.decimation * bandwidth.multiple
+        selection = replace(self.selection, decimation=decimation)
+        accuracy = 8 if bandwidth.is_chosen else 2
+        return Preprocessing(self.states, selection, bandwidth.cutoff, self.order, accuracy)
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
         for record in regular_records(model, experiments):
-            self._window(record)
+            with naming(f"Experiment {record.name!r}"):
+                self.selection.window(np.asarray(record.t))
             if self.states == "reference":
                 record.reference()
             else:
@@ -110,9 +134,12 @@ class IDIM:
         """Identify the base parameters from one or several experiments."""
         model = request.model
         records = regular_records(model, request.experiments)
-        system = stack([self._observe(model, record, k) for k, record in enumerate(records)])
+        self.ready(model, records)
+        bandwidth = self.bandwidth(model, records, request.held_out)
+        fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
+        system, told = fitted.observe(records)
         full = solution = fit(system, self.weights)
-        chosen, notes = system, list(record_notes(records))
+        chosen, notes = system, [*record_notes(records), *told]
         removed: tuple[str, ...] = ()
         if self.essential:
             found = essential(system, solution.row_weights)
@@ -131,8 +158,7 @@ class IDIM:
         inside = physical_fit(model, system, solution) if self.consistent else None
         values = solution.values if inside is None else model.matrix @ inside
         residual, plain = (
-            relative_residual(chosen.residual(each), chosen.y, chosen.joint, chosen.n)
-            for each in (values, solution.values)
+            fitted.residual(records, chosen, each) for each in (values, solution.values)
         )
         sigma = np.sqrt(np.diag(figures.covariance))
         at_border: tuple[str, ...] = ()
@@ -150,47 +176,17 @@ class IDIM:
             "IDIM",
             self,
             verdict,
-            self.preprocessing,
+            fitted.preprocessing,
             values,
             figures,
             residual,
             names=chosen.names,
             notes=notes,
-            noise_by_joint=self._noise(records, system),
+            residual_over_noise=fitted.residual_over_noise(records, chosen, solution.values),
             eliminated=removed,
             at_border=at_border,
             standard=inside,
         )
-
-    def _observe(self, model: BaseModel, record: Experiment, series: int) -> LinearSystem:
-        """The linear system of one record (13)."""
-        states = (
-            reference_states(record)
-            if self.states == "reference"
-            else measured_states(record, self.cutoff, self.order)
-        )
-        return observe(
-            model,
-            states,
-            np.asarray(record.tau),
-            self.preprocessing.selection,
-            self._window(record),
-            series,
-        )
-
-    def _noise(self, records: Sequence[Experiment], system: LinearSystem) -> Array:
-        """(n,) fraction of each joint's decimated torque that white noise of the torque makes."""
-        segments = [(np.asarray(each.tau), slice(*self._window(each))) for each in records]
-        gain = self.preprocessing.selection.decimator.noise_gain
-        return decimated_noise(segments, gain) / np.maximum(system.sizes, 1e-300)
-
-    def _window(self, record: Experiment) -> tuple[int, int]:
-        """The samples that are used."""
-        t = np.asarray(record.t)
-        with naming(f"Experiment {record.name!r}"):
-            return self.preprocessing.selection.window(
-                t, edge=self.preprocessing.edge(t) if self.trim is None else 0
-            )
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
         """(N, n) the motion of each record; joints that only show noise stand still."""

@@ -1,0 +1,110 @@
+"""The equations that IDIM fits, from records, filters and row selection, and what they leave.
+
+Where the filters were chosen from the records, the equations are those away from reversals.
+Residuals, of the fit and of other records, count every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.dynamics.model import BaseModel
+from didim.errors import naming
+from didim.regression.system import LinearSystem, observe, stack
+from didim.results.prediction import Predictor, Preprocessing, relative_residual
+from didim.results.validation import residual_of
+from didim.signals.bandwidth import Bandwidth
+from didim.signals.experiment import Experiment
+from didim.signals.noise import decimated_noise, position_noise
+from didim.signals.resample import period_of
+from didim.signals.reversals import moving_weights
+from didim.signals.states import States
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """How regular records become equations."""
+
+    model: BaseModel
+    preprocessing: Preprocessing
+    bandwidth: Bandwidth
+    cuts_edges: bool
+    """Whether the samples that filtering spoils are cut at both ends."""
+
+    def observe(self, records: Sequence[Experiment]) -> tuple[LinearSystem, list[str]]:
+        """The linear system (13), (14) of all records, and what was chosen for it."""
+        systems, counted, selection = [], [], self.preprocessing.selection
+        for series, record in enumerate(records):
+            states, window = self.preprocessing.motion(record), self._window(record)
+            tau = np.asarray(record.tau)
+            weights = self._weights(record, states)
+            systems.append(observe(self.model, states, tau, selection, window, series, weights))
+            if weights is not None:
+                counted.append(weights)
+        return stack(systems), self._notes(counted)
+
+    def residual(
+        self, records: Sequence[Experiment], system: LinearSystem, values: Array
+    ) -> tuple[float, Array]:
+        """||Y - W chi|| / ||Y|| over all rows and by joint (n,), without weights."""
+        if not self.bandwidth.is_chosen:
+            rho = system.residual(values)
+            return relative_residual(rho, system.y, system.joint, system.n)
+        known = dict(zip(system.names, values, strict=True))
+        parameters = np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+        predictor = Predictor(self.model, parameters, None, self.preprocessing)
+        return residual_of([predictor.compare(record) for record in records])
+
+    def residual_over_noise(
+        self, records: Sequence[Experiment], system: LinearSystem, values: Array
+    ) -> Array:
+        """(n,) rms of what the equations leave of each joint, over the noise of its torque."""
+        segments = [(np.asarray(each.tau), slice(*self._window(each))) for each in records]
+        noise = decimated_noise(segments, self.preprocessing.selection.decimator.noise_gain)
+        left = replace(system, y=system.residual(values)).sizes
+        return np.where(noise > 0, left / np.maximum(noise, 1e-300), 0.0)
+
+    def _notes(self, weights: Sequence[Array]) -> list[str]:
+        """What was chosen from the records."""
+        if not self.bandwidth.is_chosen:
+            return []
+        decimation = self.preprocessing.selection.decimation
+        further = (
+            f" Noise of the positions has the equations decimated by {decimation}."
+            if self.bandwidth.multiple > 1
+            else ""
+        )
+        left_out = 100 * (1 - np.mean(np.concatenate(weights))) if weights else 0.0
+        return [
+            f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
+            f"records.{further} {left_out:.2g} % of the samples, near reversals, do not count in "
+            "the fit; they count in every residual."
+        ]
+
+    def _window(self, record: Experiment) -> tuple[int, int]:
+        """The samples that are used."""
+        t = np.asarray(record.t)
+        edge = self.preprocessing.edge(t) if self.cuts_edges else 0
+        with naming(f"Experiment {record.name!r}"):
+            return self.preprocessing.selection.window(t, edge=edge)
+
+    def _weights(self, record: Experiment, states: States) -> Array | None:
+        """(N, n) of the equations at the samples of a record; None: all count alike."""
+        layout, cutoff = self.model.layout, self.bandwidth.cutoff
+        if not self.bandwidth.is_chosen or cutoff is None or not layout.contacts:
+            return None
+        noise = position_noise(np.asarray(record.q))
+        return moving_weights(
+            self.model.contact_velocities(states.dq),
+            self.model.contact_velocities(states.ddq),
+            np.sqrt(12.0 * layout.contact**2 @ noise**2),
+            layout.rubs,
+            1.0 / period_of(np.asarray(record.t)),
+            cutoff,
+        )

@@ -1,0 +1,64 @@
+"""Which samples tell nothing about Coulomb friction: those near the reversals of a joint.
+
+Around a reversal the filtered velocity has the wrong sign for a while, the acceleration jumps, and
+a joint that sticks has a friction torque between -Fc and Fc that no column of W describes. The
+equations of these samples are multiplied by 0 before they are decimated, with a smooth passage to
+1: a sharp one would mix the noise of the acceleration, which lies at high frequencies, into the
+band of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, signal
+
+Array = NDArray[np.float64]
+
+HALF_WIDTH = 0.5
+"""Periods of the cutoff, to either side of a reversal, in which the filter smooths it."""
+
+PASSAGE = 1.5
+"""Periods of the cutoff over which the weight goes from 0 to 1, to either side of their middle."""
+
+SLOW_FRACTION = 0.2
+"""A contact sticks, as far as can be seen, below this fraction of the velocity that its rms
+acceleration gives it in `HALF_WIDTH` periods."""
+
+MIN_COUNTED = 0.25
+"""Fraction of a joint's samples that must count; with fewer, all of them do."""
+
+
+def moving_weights(
+    dq: Array, ddq: Array, resolution: Array, rubs: NDArray[np.bool_], rate: float, cutoff: float
+) -> Array:
+    """(N, n) weights of the equations of n joints, 0 to 1, for the filtered velocities and
+    accelerations (N, c) of c contacts.
+
+    `resolution` (c,) is the smallest step that their positions show, rad or m; `rubs` (n, c) says
+    which contact acts on which joint; `rate` and `cutoff` are in Hz.
+    """
+    sliding = 1.0 - _stuck(dq, ddq, resolution, rate, cutoff)
+    weights = np.ones((dq.shape[0], rubs.shape[0]))
+    for j, contacts in enumerate(rubs):
+        of_joint = np.prod(sliding[:, contacts], axis=1)
+        if np.mean(of_joint**2) >= MIN_COUNTED:
+            weights[:, j] = of_joint
+    return weights
+
+
+def _stuck(dq: Array, ddq: Array, resolution: Array, rate: float, cutoff: float) -> Array:
+    """(N, c) 1 where a contact reverses or sticks, 0 away from there."""
+    slow = SLOW_FRACTION * HALF_WIDTH * np.sqrt(np.mean(ddq**2, axis=0)) / cutoff
+    unclear = np.abs(dq) <= np.maximum(slow, resolution * cutoff)
+    reverses = dq[1:] * dq[:-1] <= 0
+    unclear[1:] |= reverses
+    unclear[:-1] |= reverses
+    passage = math.ceil(PASSAGE * rate / cutoff)
+    reach = math.ceil(HALF_WIDTH * rate / cutoff) + passage
+    near = ndimage.maximum_filter1d(unclear.astype(float), 2 * reach + 1, axis=0, mode="nearest")
+    window = signal.windows.hann(2 * passage + 3)[1:-1]
+    smooth = ndimage.convolve1d(near, window / window.sum(), axis=0, mode="nearest")
+    return np.asarray(np.clip(smooth, 0.0, 1.0))
