@@ -35,16 +35,24 @@ def run(package: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory) -> Path:
+    """A folder with a copy of the package, and in `cache` what it compiled."""
+    folder = tmp_path_factory.mktemp("compiled")
+    shutil.copytree(Path(didim.__file__).parent, folder / "didim")
+    first = run(folder, folder / "cache").stdout
+    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
+    assert "torque 95.1089" in first
+    return folder
+
+
 @pytest.mark.slow
-def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
+def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(compiled_once, tmp_path):
     """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return
     twice its product.
     """
-    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
+    shutil.copytree(compiled_once, tmp_path, dirs_exist_ok=True)
     cache = tmp_path / "cache"
-    first = run(tmp_path, cache).stdout
-    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
-    assert "torque 95.1089" in first
     again = run(tmp_path, cache).stdout
     assert "compiling" not in again
     assert "torque 95.1089" in again
@@ -89,10 +97,10 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(tmp_path):
+def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(compiled_once, tmp_path):
     """Numba runs what it finds: flipped machine code ends the process, or computes wrongly."""
-    package = Path(didim.__file__).parent.parent
-    run(package, tmp_path)
+    package, tmp_path = compiled_once, tmp_path / "cache"
+    shutil.copytree(compiled_once / "cache", tmp_path)
     (code,) = tmp_path.rglob("*inverse_dynamics_batch*.nbc")
     content = bytearray(code.read_bytes())
     content[len(content) // 2] ^= 16

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 
 import didim
-from support.records import record
+from support.records import DATA, record
 from support.semidefinite import semidefinite_solution
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAINS = [14.87, 13.26, 11.13, 10.62, 11.03, 11.47]
 """N.m/A, of the UR10e's drives."""
+
+
+@pytest.fixture(autouse=True)
+def _data(monkeypatch):
+    monkeypatch.setenv("DIDIM_DATA", str(DATA))
 
 
 def both(study, *changes):

@@ -175,7 +175,7 @@ def test_a_record_is_judged_by_all_rows_that_move():
     assert 0.9 * estimate.validation[0].rows < tried.rows < estimate.validation[0].rows
     assert tried.left_out == 1.0
     assert "100 % of the rows are below rest_velocity" in str(tried)
-    assert tried.residual == pytest.approx(estimate.validation[0].residual, rel=0.1)
+    assert tried.residual == pytest.approx(estimate.validation[0].residual, rel=0.3)
     still = replace(estimate.held_out[0], q=np.zeros_like(estimate.held_out[0].q))
     tried = slow.validate(still)
     assert tried.rows == 0

@@ -32,7 +32,7 @@ def refused(path, message):
     ("header", "message"),
     [
         (",".join(f"c{k}" for k in range(50_000)), "has 50000 columns, and 10000 is the limit"),
-        (",".join(f"c{k}" for k in range(1_000_000)), "a line has more than 1000000 letters"),
+        (",".join(f"c{k}" for k in range(1_000_000)), "line 1 has more than 1000000 characters"),
         ("t," + "[" * 60_000, "the name of a column has 60000 letters"),
         ("t,tau" + "9" * 5000, "the name of a column has 5003 letters"),
     ],

@@ -53,19 +53,24 @@ _STEP = {
     "friction_ratio": _UNKNOWN,
 }
 
+_ALONG_MOTION = {"experiment": str, "residual": _UNKNOWN, "residual_by_joint": [_UNKNOWN]}
+
 _VALIDATION = {
-    "experiment": str,
-    "residual": _UNKNOWN,
-    "residual_by_joint": [_UNKNOWN],
+    **_ALONG_MOTION,
     "rows": int,
     "message": Maybe(str),
     "record": str,
+    "left_out": Absent(float),
+    "selected": _UNKNOWN,
+    "along_motion": Maybe(_ALONG_MOTION),
+    "seen": Absent(float),
 }
 
 _PREPROCESSING = {
     "states": str,
     "cutoff": _UNKNOWN,
     "order": int,
+    "accuracy": Absent(int),
     "transient": float,
     "interpolation": str,
     "delay": float,
@@ -106,11 +111,16 @@ ESTIMATE = {
     "names": [str],
     "coloured": [int],
     "eliminated": [str],
+    "at_border": Absent([str]),
+    "unidentified": Absent([str]),
+    "residual_over_noise": Maybe([_UNKNOWN]),
     "notes": [str],
     "gains": Table([_UNKNOWN]),
     "controller": Maybe({"law": str}),
     "preprocessing": _PREPROCESSING,
     "validation": [_VALIDATION],
+    "fitted": Absent([_VALIDATION]),
+    "along_motion": Absent([_ALONG_MOTION]),
     "history": [_STEP],
     "provenance": {
         "data": Absent([_RECORD]),
@@ -188,8 +198,12 @@ def check_arrays(
             raise ValueError(f"the array {name[:80]} has another shape or type")
     if not all(0 <= j < n for j in data["coloured"]):
         raise ValueError("coloured names joints that are not there")
-    if any(len(each["residual_by_joint"]) != n for each in data["validation"]):
-        raise ValueError("validation has other joints")
+    records = [*data["validation"], *data.get("fitted", []), *data.get("along_motion", [])]
+    records += [each["along_motion"] for each in data["validation"] if each.get("along_motion")]
+    if any(len(each["residual_by_joint"]) != n for each in records):
+        raise ValueError("a record has other joints")
+    if len(data.get("residual_over_noise") or [0.0] * n) != n:
+        raise ValueError("residual_over_noise has other joints")
     if any(len(pair) != 2 or pair[0] is None for pair in data["gains"].values()):
         raise ValueError("gains must be pairs of value and sigma")
 
