@@ -54,10 +54,10 @@ warm: $(VENV)/.installed-test
 	@$(BIN)/python -c 'from didim.jit.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
 
 test: check warm
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-fast: warm
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 # The tests that depend on Numba most, in a virtual environment for each version, with the newest
 # NumPy and SciPy that fit it. The test against Pinocchio is left out: no Pinocchio with rotor
@@ -69,13 +69,13 @@ test-numba: | $(VENV)/.made
 	$(PYTHON) -m venv $(NUMBA_VENV)
 	$(NUMBA_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
 		'numba==$(NUMBA)' pytest pytest-xdist hypothesis --editable .
-	$(NUMBA_VENV)/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+	$(NUMBA_VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
 		--deselect tests/simulation/test_accuracy.py::test_smooth_friction \
 		tests/jit tests/identities tests/simulation
 
 # Compiled kernels run outside the interpreter: pyproject.toml leaves them out of the figure.
 coverage: warm
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-report=html
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --cov --cov-report=term --cov-report=html
 	@echo "Open build/coverage/index.html"
 
 build: $(VENV)/.installed-test

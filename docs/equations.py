@@ -11,6 +11,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,6 +137,7 @@ def numbers(docstring: str | None, verb: str) -> list[int]:
     return [n for first, last in spans for n in range(int(first), int(last or first) + 1)]
 
 
+@cache
 def cited(folder: Path, verb: str) -> dict[int, list[Place]]:
     """Equation number -> the places under a folder whose docstrings cite it."""
     found: dict[int, list[Place]] = defaultdict(list)

@@ -52,6 +52,7 @@ def found(name: str) -> didim.Estimate:
     return didim.identify(model(), record(name), METHODS[name](), validation=record(name, seed=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_the_estimate_is_complete(name):
     """Typed status, finite values near the truth, a covariance that is one, held-out records."""
@@ -82,6 +83,7 @@ def test_the_estimate_is_complete(name):
     assert estimate.provenance["data"][0]["sha256"] == data_hash(estimate.experiments[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_runs_repeat_to_the_bit_and_change_nothing_that_they_are_given(name):
     method, given = METHODS[name](), record(name)

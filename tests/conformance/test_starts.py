@@ -29,6 +29,7 @@ def test_output_error_from_unit_and_from_the_prior(output, seed):
     assert difference.max() < 0.1
 
 
+@pytest.mark.slow
 def test_plain_gauss_newton_reaches_the_minimum_that_the_barrier_is_near():
     """(29)-(34) without barrier: from close by, the same values within a fraction of sigma.
 

@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples").glob("*.py"))
 
 
+@cache
 def _equations():
     place = importlib.util.spec_from_file_location("equations", ROOT / "docs" / "equations.py")
     module = importlib.util.module_from_spec(place)
@@ -26,6 +28,7 @@ def _equations():
     return module
 
 
+@pytest.mark.slow
 def test_every_equation_has_a_function_and_a_test():
     equations = _equations()
     index = equations.index()
@@ -35,17 +38,20 @@ def test_every_equation_has_a_function_and_a_test():
     assert missing == []
 
 
+@pytest.mark.slow
 def test_equations_are_implemented_by_the_library_not_by_the_papers_experiments():
     places = [place for functions, _ in _equations().index().values() for place in functions]
     assert [place for place in places if place.file.startswith("src/didim/paper/")] == []
 
 
+@pytest.mark.slow
 def test_no_docstring_cites_an_equation_that_is_not_there():
     equations = _equations()
     for folder, verb in ((ROOT / "src" / "didim", "Implements"), (ROOT / "tests", "Tests")):
         assert set(equations.cited(folder, verb)) <= set(equations.TITLES)
 
 
+@pytest.mark.slow
 def test_the_index_is_what_the_docstrings_say():
     equations = _equations()
     written = equations.INDEX.read_text(encoding="utf-8")
@@ -55,6 +61,7 @@ def test_the_index_is_what_the_docstrings_say():
     assert plain(readme) == plain(equations.readme(readme)), "run make equations"
 
 
+@pytest.mark.slow
 def test_the_links_of_the_index_lead_into_the_functions():
     """A line number may be some lines old, but it lies inside the definition that it names."""
     equations = _equations()

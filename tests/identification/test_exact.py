@@ -237,6 +237,7 @@ def test_a_wrong_loop_is_named_when_gains_are_not_looked_for():
     assert "estimate_gains" in found.message
 
 
+@pytest.mark.slow
 def test_gains_that_the_record_does_not_tell():
     """In a stiff loop with much noise nobody can tell how stiff it is."""
     experiment, truth = scara_record((60.0, 200.0), rate=200.0, noise=4.0, periods=1, share=0.02)

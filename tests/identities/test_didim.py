@@ -166,6 +166,7 @@ def test_acceleration_changes_the_way_not_the_end():
     assert np.allclose(ends[0].values, ends[1].values, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_several_experiments_are_one_estimate():
     one, _ = scara_record(noise=0.1, seed=1)
     two, _ = scara_record(noise=0.1, seed=2, period=9.1)

@@ -85,7 +85,7 @@ def test_double_pendulum(factor):
     )
     experiment = replace(measured, q_ref=trajectory)
     experiment = replace(experiment.aligned(didim.time_offset(experiment).seconds), q=None)
-    experiment = experiment.between(0.0, 35.0)
+    experiment = experiment.between(0.0, 25.0)
     loop = didim.PD.parallel(
         Kp=20.0 * factor**2, Kd=0.6 * factor, rate=300.0, velocity="backward_difference"
     )

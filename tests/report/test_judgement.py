@@ -245,6 +245,7 @@ def test_zero_within_the_interval_is_not_significant():
     assert estimate.names[0] not in weak_parameters(estimate)
 
 
+@pytest.mark.slow
 def test_unknown_gains_do_not_condemn_the_dynamics():
     """Unexcited for a gain alone: torque is judged by what it explains, the gains by themselves."""
     estimate = found("gains")
@@ -261,6 +262,7 @@ def test_unknown_gains_do_not_condemn_the_dynamics():
     assert judge(parameter).level == "no"
 
 
+@pytest.mark.slow
 def test_guessed_gains_are_no_better_than_unknown_ones():
     assumed = {"study": {"controller": {"assumed": True}}}
     guessed = judge(replace(found("DIDIM"), provenance=assumed))

@@ -253,6 +253,7 @@ def test_long_records_stay_small(tmp_path):
     assert estimate.report(tmp_path / "x.html").stat().st_size < 6e6
 
 
+@pytest.mark.slow
 def test_notebooks_show_verdict_and_table():
     text = Reader(found("gains")._repr_html_()).text
     assert "converged" in text
