@@ -212,12 +212,12 @@ def test_a_law_without_the_velocity_reference_is_named():
     scara = model()
     trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
     J = didim.largest_inertias(scara, scara.nominal)
-    true = didim.PD(natural_frequency=[20.0, 50.0], inertia=J, velocity_reference=1.0, rate=1000)
+    true = didim.PD(natural_frequency=[20.0, 50.0], inertia=J, velocity_reference=1.0, rate=500)
     record, _ = didim.virtual_experiment(
         scara, scara.nominal, true, trajectory, rate=200, noise=0.03
     )
     for share, status in ((0.0, "diverged"), (1.0, "converged")):
-        loop = didim.PD(natural_frequency=[30.0, 30.0], velocity_reference=share, rate=1000)
+        loop = didim.PD(natural_frequency=[30.0, 30.0], velocity_reference=share, rate=500)
         found = didim.identify(
             scara, record, didim.DIDIM(controller=loop, decimation=4, estimate_gains=True)
         )

@@ -149,4 +149,4 @@ def test_linear_algebra_has_one_thread_during_an_identification():
         outside = {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
         inside = didim.identify(model(), scara_record()[0], Counting())
     assert set(inside) == {1}
-    assert outside == {2}
+    assert 2 in outside

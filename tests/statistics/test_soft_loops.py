@@ -8,7 +8,7 @@ import pytest
 import didim
 from support.virtual import model, scara_record
 
-RUNS = 40
+RUNS = 25
 
 
 @pytest.mark.slow
