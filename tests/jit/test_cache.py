@@ -28,42 +28,46 @@ print("torque", model.inverse_dynamics(x, x, x, model.nominal)[0, 0])
 """
 
 
-def run(package: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+FILTER = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+import numpy as np
+from didim.signals.filters import lowpass
+print("filtered", lowpass(np.ones((200, 1)), 100.0, 5.0)[100, 0].round(9))
+"""
+"""One small kernel, which is compiled in a few seconds."""
+
+
+def run(
+    package: Path, cache: Path, script: str = SCRIPT, **more: str
+) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(package), "DIDIM_CACHE_DIR": str(cache)} | more
     return subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
     )
 
 
-@pytest.fixture(scope="module")
-def compiled_once(tmp_path_factory) -> Path:
-    """A folder with a copy of the package, and in `cache` what it compiled."""
-    folder = tmp_path_factory.mktemp("compiled")
-    shutil.copytree(Path(didim.__file__).parent, folder / "didim")
-    first = run(folder, folder / "cache").stdout
-    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
-    assert "torque 95.1089" in first
-    return folder
-
-
 @pytest.mark.slow
-def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(compiled_once):
+def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
     """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return
     twice its product.
     """
-    cache = compiled_once / "cache"
-    again = run(compiled_once, cache).stdout
+    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
+    cache = tmp_path / "cache"
+    first = run(tmp_path, cache).stdout
+    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
+    assert "torque 95.1089" in first
+    again = run(tmp_path, cache).stdout
     assert "compiling" not in again
     assert "torque 95.1089" in again
-    vectors = compiled_once / "didim" / "dynamics" / "kernels" / "vectors.py"
+    vectors = tmp_path / "didim" / "dynamics" / "kernels" / "vectors.py"
     source = vectors.read_text()
     edited = source.replace(
         "return (k * a[0], k * a[1], k * a[2])", "return (2 * k * a[0], 2 * k * a[1], 2 * k * a[2])"
     )
     assert edited != source
     vectors.write_text(edited)
-    assert "torque 190.2178" in run(compiled_once, cache).stdout
-    vectors.write_text(source)
+    assert "torque 190.2178" in run(tmp_path, cache).stdout
 
 
 @pytest.mark.slow
@@ -91,25 +95,25 @@ def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(tmp_
 def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    result = run(Path(didim.__file__).parent.parent, blocked)
-    assert "torque 95.1089" in result.stdout
+    result = run(Path(didim.__file__).parent.parent, blocked, FILTER)
+    assert "filtered 1.0" in result.stdout
     assert result.stderr.count("didim cannot write its cache") == 1
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
 @pytest.mark.slow
-def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(compiled_once, tmp_path):
+def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(tmp_path):
     """Numba runs what it finds: flipped machine code ends the process, or computes wrongly."""
-    package, tmp_path = compiled_once, tmp_path / "cache"
-    shutil.copytree(compiled_once / "cache", tmp_path)
-    for code in tmp_path.rglob("*inverse_dynamics_batch*.nbc"):
-        content = bytearray(code.read_bytes())
-        content[len(content) // 2] ^= 16
-        code.write_bytes(content)
-    result = run(package, tmp_path)
-    assert "torque 95.1089" in result.stdout
+    package = Path(didim.__file__).parent.parent
+    run(package, tmp_path, FILTER)
+    (code,) = tmp_path.rglob("*forward_backward*.nbc")
+    content = bytearray(code.read_bytes())
+    content[len(content) // 2] ^= 16
+    code.write_bytes(content)
+    result = run(package, tmp_path, FILTER)
+    assert "filtered 1.0" in result.stdout
     assert "has another checksum" in result.stdout
-    assert "damaged" not in run(package, tmp_path).stdout
+    assert "damaged" not in run(package, tmp_path, FILTER).stdout
 
 
 @pytest.mark.slow

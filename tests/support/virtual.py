@@ -17,10 +17,10 @@ def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.
 
 @cache
 def paper() -> PaperExperiments:
-    """The paper's experiments, made once in each worker; that of 0.5 Hz (VI.C) on a fifth of the
+    """The paper's experiments, made once in each worker; that of 0.5 Hz (VI.C) on a seventh of the
     record.
     """
-    return PaperExperiments(long_periods=36)
+    return PaperExperiments(long_periods=26)
 
 
 @cache
