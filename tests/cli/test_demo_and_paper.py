@@ -90,7 +90,7 @@ def test_every_table_has_printed_and_own_numbers(runs, number):
 
 @pytest.mark.slow
 def test_at_half_a_hertz_didim_is_still_good(runs):
-    """VI.C on a seventh of the record: IDIM's inertias are wrong, DIDIM's within their intervals."""
+    """VI.C on a seventh of the record: IDIM's inertias are wrong, DIDIM's within 3 sigma."""
     assert inertia_error(runs, runs.slow_idim) > 0.2
     for found in (runs.slow_didim.printed, runs.slow_didim.guarded):
         assert np.all(np.abs(found.values - runs.truth) < 3 * found.corrected_sigma)
