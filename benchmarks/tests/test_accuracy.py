@@ -81,6 +81,7 @@ def test_mujoco_simulates_the_same(truth):
     assert simulation.torque_error(LOOP.by_mujoco(), truth["smooth"]) < 1e-2
 
 
+@pytest.mark.slow
 def test_the_didim_that_is_timed_finds_the_robot():
     case, experiment, _ = identification.record()
     found = didim.identify(

@@ -48,6 +48,7 @@ def test_demo_does_not_write_over_a_file_of_the_users(capsys, tmp_path):
     assert "written as .png" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_one_table(capsys, tmp_path):
     assert main(["paper", "--table", "3"]) == 0
     out = capsys.readouterr().out

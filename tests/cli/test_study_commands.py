@@ -390,6 +390,7 @@ def test_a_robot_that_cannot_be_written_does_not_undo_the_result(tmp_path, capsy
     assert didim.load_estimate("r.JSON").values[0] < 0
 
 
+@pytest.mark.slow
 def test_nothing_agrees_where_nothing_converged(tmp_path, capsys):
     write_study(tmp_path, study(didim__max_iterations=1))
     assert main(["compare", "study.toml"]) == 1

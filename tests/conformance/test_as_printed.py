@@ -75,6 +75,7 @@ def test_half_bandwidth_as_printed_is_that_of_an_independent_didim():
     assert guarded["Fv1"] == guarded["Fc1"] == 0.0
 
 
+@pytest.mark.slow
 def test_the_printed_test_counts_steps_that_were_made():
     """(34) as printed needs 4 steps where the test in units of sigma needs 2.
 

@@ -129,6 +129,7 @@ def test_a_history_leads_from_the_start_to_the_estimate(name):
     assert all(0 < step.fraction <= 1 for step in estimate.history)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_progress_can_stop_a_run(name):
     fractions = []
@@ -143,6 +144,7 @@ def test_progress_can_stop_a_run(name):
     assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_joint_that_stands_still_is_named(name):
     given = record(name)

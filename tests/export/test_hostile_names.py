@@ -116,6 +116,7 @@ def test_python_of_hostile_names_is_data(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) here")
 def test_c_of_hostile_names_is_one_comment_and_one_function(tmp_path):
     """Only the comment and the name of the function differ, and the compiler agrees."""

@@ -162,6 +162,7 @@ def test_history_tells_how_far_the_motion_is():
     assert all(step.seconds > 0 for step in with_q.history)
 
 
+@pytest.mark.slow
 def test_progress_may_stop_the_run():
     experiment, _ = scara_record(noise=0.05)
     told = []

@@ -157,6 +157,7 @@ def test_a_held_reference_has_no_delay():
     assert "delay" not in found.gains
 
 
+@pytest.mark.slow
 def test_an_assumed_inertia_is_no_secret_of_the_exact_stage():
     """Gains follow the parameters (59) in both stages, whatever inertia the loop was given."""
     experiment, _ = case()

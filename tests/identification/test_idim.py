@@ -104,6 +104,7 @@ def test_essential_parameters_are_few_and_cost_little():
     assert few.validate(experiment).residual == pytest.approx(few.residual, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_jittering_log_is_as_good_as_a_regular_one():
     experiment, truth = scara_record(rate=1000.0, periods=2)
     rng = np.random.default_rng(1)

@@ -69,6 +69,7 @@ def same(a, b) -> bool:
     return np.allclose(a, b, rtol=1e-10, atol=1e-11 * (1 + np.abs(b).max(initial=0.0)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(models_in_motion())
 def test_regressor_times_phi_is_inverse_dynamics(case):
@@ -94,6 +95,7 @@ def test_base_reproduces_the_standard_model(case):
     assert same(base.inertia_matrix(q, beta), model.inertia_matrix(q, phi))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(models_in_motion())
 def test_inertia_matrix_is_the_part_of_the_torque_that_is_linear_in_ddq(case):

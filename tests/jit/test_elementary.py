@@ -29,6 +29,7 @@ def test_sines_are_right_to_the_last_digit(reach):
     assert np.abs(sin - [math.sin(each) for each in x]).max() <= 2.3e-16
 
 
+@pytest.mark.slow
 def test_sines_around_the_multiples_of_a_quarter_turn():
     x = np.repeat(np.arange(-40_000, 40_000, 7) * (math.pi / 2), 8) + np.tile(
         [-1e-9, -1e-15, 0, 1e-15, 1e-9, 0.1, -0.1, 0.8], 11_429

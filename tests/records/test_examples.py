@@ -106,6 +106,7 @@ def test_check_finds_what_is_known_of_the_double_pendulum():
     assert "fail" not in found.values()
 
 
+@pytest.mark.slow
 def test_tx40_by_idim_fits_and_predicts():
     found = run("tx40")
     assert len(found.names) == 61
@@ -121,6 +122,7 @@ FRICTION = {
 }
 
 
+@pytest.mark.slow
 def test_tx40_on_the_whole_record():
     found = known(run("tx40", ALL))
     for name, value in FRICTION.items():

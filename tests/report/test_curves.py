@@ -110,6 +110,7 @@ def test_packed_numbers_come_back():
     assert np.isinf(again[5])
 
 
+@pytest.mark.slow
 def test_torques_leave_out_what_the_fit_leaves_out():
     idim, didim_ = found("IDIM"), found("DIDIM")
     record = idim.experiments[0]

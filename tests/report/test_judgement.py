@@ -31,6 +31,7 @@ def test_what_was_not_tried_is_used_with_care():
     assert "no record was held out" in judged.other.why
 
 
+@pytest.mark.slow
 def test_without_convergence_nothing_may_be_used():
     for status in ("stopped", "diverged", "unexcited"):
         judged = judge(replace(found("DIDIM"), status=status))
@@ -123,6 +124,7 @@ def test_weak_values_and_assumed_loops_concern_single_values():
     assert "ill-conditioned" in judge(replace(estimate, scaled_condition=5e3)).values.why
 
 
+@pytest.mark.slow
 def test_positions_say_nothing_of_torques():
     judged = judge(found("position"))
     assert found("position").output == "position"

@@ -135,6 +135,7 @@ def test_the_policy_names_the_only_script_that_may_run(pages):
     assert "unsafe" not in policy
 
 
+@pytest.mark.slow
 def test_names_from_outside_are_escaped(tmp_path):
     text = hostile().report(tmp_path / "hostile.html").read_text(encoding="utf-8")
     page = Reader(text)
@@ -244,6 +245,7 @@ def test_a_record_that_cannot_be_predicted_is_said(tmp_path):
     assert "Not predicted: The record is too short" in text
 
 
+@pytest.mark.slow
 def test_long_records_stay_small(tmp_path):
     """300 s at 1 kHz: the curves are thinned to a budget."""
     t = np.arange(0, 300, 1e-3)

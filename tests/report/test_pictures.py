@@ -42,6 +42,7 @@ def test_axes_come_back_and_a_title_asks_a_question(name):
     assert own.has_data()
 
 
+@pytest.mark.slow
 def test_torques_are_the_record_and_its_prediction():
     estimate = found("DIDIM")
     record = estimate.experiments[0]

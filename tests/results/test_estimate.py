@@ -24,6 +24,7 @@ def estimates():
     }, experiment
 
 
+@pytest.mark.slow
 def test_sigma_is_that_of_the_covariance(estimates):
     """Tests (19)."""
     for found in estimates[0].values():

@@ -80,6 +80,7 @@ def wrong_loop() -> didim.Estimate:
     return didim.identify(scara, records[0], method, records[1])
 
 
+@pytest.mark.slow
 def test_a_wrong_loop_shows_along_the_measured_motion(wrong_loop):
     """The same wrong loop hides on the held-out record what inverse dynamics shows."""
     tried = wrong_loop.validation[0]

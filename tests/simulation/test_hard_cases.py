@@ -304,6 +304,7 @@ def test_a_tracking_start_has_no_transient():
         didim.simulate(model, model.nominal, loop, t=t, q_ref=0.2 * t, initial="somewhere")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_for_a_slow_controller_either():
     import tracemalloc
 

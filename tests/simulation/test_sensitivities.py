@@ -177,6 +177,7 @@ def test_a_controller_with_its_own_model(term):
     assert error < 1e-5, where
 
 
+@pytest.mark.slow
 def test_gains_that_follow_the_parameters_are_folded_in():
     base, beta, reference, _ = robot_case("tx40")
     law = didim.PD(natural_frequency=20.0)

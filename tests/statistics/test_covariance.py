@@ -56,6 +56,7 @@ def test_filtered_white_noise_needs_the_filters_bandwidth(kind):
     assert 0.94 < covered["corrected"] < 0.96
 
 
+@pytest.mark.slow
 def test_white_noise_is_left_as_it_is():
     covered = study(lambda rng, rows: rng.standard_normal(rows), np.ones(1))
     assert 0.935 < covered["corrected"] < 0.965
