@@ -13,7 +13,7 @@ from support.virtual import loop, model, scara_record
 @pytest.mark.parametrize(("output", "seed"), [("torque", 0), ("torque", 1), ("both", 0)])
 def test_output_error_from_unit_and_from_the_prior(output, seed):
     """The barrier is centred on the prior whatever the start: 0.1 sigma between both ends."""
-    record, _ = scara_record(noise=0.05, encoder=1e-5, seed=seed, law_rate=None)
+    record, _ = scara_record(noise=0.05, encoder=1e-5, seed=seed, law_rate=None, periods=2)
     law = loop()
     found = [
         didim.identify(
