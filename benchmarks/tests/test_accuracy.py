@@ -42,6 +42,7 @@ def test_decimation_is_that_of_scipy():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "settings", "most"),
     [
@@ -63,6 +64,7 @@ def test_scipy_around_pinocchio_simulates_the_same(truth, method):
     assert simulation.torque_error(LOOP.by_scipy(method), truth["smooth"]) < 1e-3
 
 
+@pytest.mark.slow
 def test_straight_line_c_simulates_the_same(truth):
     """With the same steps: the error against shorter ones is the same too."""
     if not StraightLine.available:

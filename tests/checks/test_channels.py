@@ -109,6 +109,7 @@ def test_notes_of_the_reader_reach_the_check():
     assert finding.found == "3 lines are damaged: left out."
 
 
+@pytest.mark.slow
 def test_settings_that_are_on_are_not_advised():
     slow = didim.PD(natural_frequency=1.0)
     for followed, level in (((), "warn"), (("refine",), "pass")):

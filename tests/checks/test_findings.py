@@ -153,6 +153,7 @@ def test_rest_is_told_unless_the_method_knows_it():
     assert levels(waiting, rest_handled="rest_velocity leaves them out")["rest"] == "pass"
 
 
+@pytest.mark.slow
 def test_loops():
     record = clean()
     unstable = didim.PD(kp=[500.0, 500.0], kv=[400.0, 400.0], rate=200, delay=2)
@@ -188,6 +189,7 @@ def test_a_robot_without_described_values():
     assert "stable" in {each.check: each for each in found}["bandwidth"].found
 
 
+@pytest.mark.slow
 def test_several_records_are_told_apart():
     found = diagnose(model(), [clean(), replace(jittering(), name="second")], loop())
     assert {each.experiment for each in found} == {clean().name, "second", ""}
@@ -250,6 +252,7 @@ def test_wrong_positions_are_fixed_before_the_torque_is_judged():
     assert "fix them first" in sign.remedy
 
 
+@pytest.mark.slow
 def test_friction_belongs_to_the_lag_of_a_loop():
     """A wrist whose friction is as large as its velocity gain lags by more than 1/kp, in time with
     its reference.
@@ -328,6 +331,7 @@ def found_by(arm, record, controller=None):
     return {each.check: each for each in diagnose(arm, [record], controller)}
 
 
+@pytest.mark.slow
 def test_the_lag_of_a_loop_needs_a_positive_inertia():
     """Turned torques give a quick fit with negative inertias, and these no lag."""
     right = found_by(bare(False), clean(), loop())["lag"]
@@ -337,6 +341,7 @@ def test_the_lag_of_a_loop_needs_a_positive_inertia():
     assert "not positive" in turned.found
 
 
+@pytest.mark.slow
 def test_a_motion_that_does_not_follow_its_reference():
     """The reference of another record, or one that comes later, also without a controller."""
     record = clean()

@@ -44,6 +44,7 @@ def full(monkeypatch, *folders):
     monkeypatch.setattr(output, "_stage", staged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("force", [[], ["--force"]])
 def test_a_full_disk(folder, monkeypatch, capsys, force):
     full(monkeypatch, folder)

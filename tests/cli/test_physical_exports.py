@@ -27,6 +27,7 @@ def outside(tmp_path, monkeypatch):
     write_csv(tmp_path / "run.csv", columns)
 
 
+@pytest.mark.slow
 def test_export_refuses_projects_and_says_what_changed(outside, capsys, tmp_path):
     assert main(["identify", "study.toml", "--out", "result.json"]) in (0, 1)
     assert "No physical robot has these base parameters" in capsys.readouterr().out
@@ -53,6 +54,7 @@ def test_code_is_written_with_a_warning(outside, capsys, tmp_path):
     assert not (tmp_path / "torque.c").exists()
 
 
+@pytest.mark.slow
 def test_identify_keeps_the_result_and_refuses_the_robot(outside, capsys, tmp_path):
     arguments = ["identify", "study.toml", "--out", "result.json", "--robot-out", "robot.toml"]
     assert main(arguments) == 1

@@ -95,6 +95,7 @@ def test_runs_repeat_to_the_bit_and_change_nothing_that_they_are_given(name):
     assert data_hash(given) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_what_is_saved_is_what_is_loaded(name, tmp_path):
     estimate = found(name)

@@ -167,6 +167,7 @@ def test_a_fast_sampled_law_tends_to_the_continuous_one(cart):
     assert errors[1] < 0.3 * errors[0] < 0.3 * 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scara", "panda"])
 def test_computed_torque_with_the_true_model_tracks_exactly(name):
     model = didim.DynamicModel(didim.load_robot(name), ["rotor", "viscous"])
@@ -179,6 +180,7 @@ def test_computed_torque_with_the_true_model_tracks_exactly(name):
     assert loop.retuned(np.ones(model.robot.n)) is loop
 
 
+@pytest.mark.slow
 def test_feedforward_and_gravity_compensation():
     model = didim.DynamicModel(didim.load_robot("panda"), ["rotor", "viscous"])
     rest = np.array([0.1, -0.5, 0.2, -1.5, 0.3, 1.2, 0.4])

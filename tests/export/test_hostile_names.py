@@ -95,6 +95,7 @@ def exports(language):
         yield model.robot, didim.inverse_dynamics_code(changed, language).encode()
 
 
+@pytest.mark.slow
 def test_python_of_hostile_names_is_data(tmp_path):
     robots = []
     for k, (robot, code) in enumerate(exports("python")):

@@ -184,6 +184,7 @@ def test_a_missing_effect_is_noticed_by_didim():
     assert found.status == "diverged" or "More is unexplained than noise" in found.summary()
 
 
+@pytest.mark.slow
 def test_a_quantised_torque_does_not_accuse_the_loop():
     experiment, truth = scara_record()
     tau = 0.05 * np.round(truth.motion.tau / 0.05)
@@ -191,6 +192,7 @@ def test_a_quantised_torque_does_not_accuse_the_loop():
     assert found.status == "converged"
 
 
+@pytest.mark.slow
 def test_an_exact_model_without_friction_converges():
     pendulum = model("double_pendulum", ())
     controller = didim.PD(natural_frequency=[20.0, 30.0])

@@ -220,6 +220,7 @@ def test_a_log_on_another_clock_than_the_loop(law, log):
     )
 
 
+@pytest.mark.slow
 def test_a_start_that_cannot_be_simulated_is_replaced_and_told():
     controller = didim.PD(
         natural_frequency=[20.0, 50.0], rate=300, delay=1, velocity="backward_difference"

@@ -63,6 +63,7 @@ def test_positions_tell_no_gains():
         output_error(law, estimate_gains=True)
 
 
+@pytest.mark.slow
 def test_positions_and_a_loop_that_follows_the_parameters():
     experiment, _ = case()
     found = didim.identify(
@@ -89,6 +90,7 @@ def test_no_rows_are_left(output):
         didim.identify(model(), experiment, output_error(law, output=output, rest_velocity=100.0))
 
 
+@pytest.mark.slow
 def test_no_rows_of_one_joint():
     experiment, law = case()
     found = didim.identify(
@@ -109,6 +111,7 @@ def test_an_infinite_sigma_survives_the_file(tmp_path):
     assert "kp1" in again.summary()
 
 
+@pytest.mark.slow
 def test_stop_on_request_stops():
     experiment, law = case()
     calls = []

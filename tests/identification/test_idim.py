@@ -49,6 +49,7 @@ def test_good_filtering_gives_two_to_three_percent(runs):
     assert inertia_error(runs.idim, runs.truth) < 0.02
 
 
+@pytest.mark.slow
 def test_without_filtering_idim_fails_and_didim_does_not(runs):
     """VI.D."""
     assert inertia_error(runs.raw_idim, runs.truth) > 0.2
@@ -89,6 +90,7 @@ def test_outliers_spoil_wls_and_not_irls():
     assert errors["irls"] < 0.5 * errors["wls"]
 
 
+@pytest.mark.slow
 def test_essential_parameters_are_few_and_cost_little():
     tx40 = model("tx40")
     trajectory = didim.Fourier.random(tx40.robot, 3, period=10.0)

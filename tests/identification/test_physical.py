@@ -63,6 +63,7 @@ def test_negative_friction_ends_at_zero(scara):
     np.testing.assert_allclose(inside.values, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["ols", "wls", "irls"])
 def test_outside_the_set_it_is_physical_and_says_what_it_costs(weights):
     model = didim.DynamicModel(didim.load_robot("tx40"))

@@ -90,6 +90,7 @@ def test_the_first_step_is_least_squares_on_the_first_simulation():
     )
 
 
+@pytest.mark.slow
 def test_gains_follow_the_parameters():
     """(59): kp never changes, kv is 2 zeta omega J(chi^k).
 

@@ -108,6 +108,7 @@ def test_inertia_matrix_is_the_part_of_the_torque_that_is_linear_in_ddq(case):
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(models_in_motion())
 def test_each_joint_is_a_double_integrator_with_a_perturbation(case):
@@ -162,6 +163,7 @@ def test_direct_dynamics_inverts_inverse_dynamics(case, seed):
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(robots(), st.integers(0, 2**32 - 1))
 def test_energy_balance(robot, seed):

@@ -40,6 +40,7 @@ def test_sines_around_the_multiples_of_a_quarter_turn():
     assert np.abs(cos**2 + sin**2 - 1).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_what_is_no_angle_stays_none():
     cos, sin = cos_and_sin(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, 5e-324, 1.0]))
     assert np.isnan(cos[:3]).all()
@@ -50,6 +51,7 @@ def test_what_is_no_angle_stays_none():
     assert sin[6] == 5e-324
 
 
+@pytest.mark.slow
 def test_tanh_to_three_units_of_the_last_digit():
     x = np.concatenate(
         [

@@ -40,6 +40,7 @@ def _prints(x, k, a, b):
     b[0] = str(x + a[k])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [_prints, lambda x: x, 3])
 def test_what_cannot_be_compiled_is_one_error_of_one_line(function):
     with pytest.raises(CompilationError) as failed:

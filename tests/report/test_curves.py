@@ -121,6 +121,7 @@ def test_torques_leave_out_what_the_fit_leaves_out():
     assert left == pytest.approx(0.05, rel=0.1)  # the noise
 
 
+@pytest.mark.slow
 def test_parameters_settle_at_one():
     np.testing.assert_allclose(settled(found("DIDIM").history)[-1], np.sign(found("DIDIM").values))
     with pytest.raises(ValueError, match="does not iterate"):

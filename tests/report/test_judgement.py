@@ -132,6 +132,7 @@ def test_positions_say_nothing_of_torques():
     assert "positions" in judged.recorded.why
 
 
+@pytest.mark.slow
 def test_a_saved_estimate_is_judged_alike(tmp_path):
     for kind in ("IDIM", "position"):
         again = didim.load_estimate(found(kind).save(tmp_path / f"{kind}.json"))

@@ -195,6 +195,7 @@ def test_estimated_gains_are_in_the_table_and_the_loop(pages):
     assert f"{found('gains').gains['kp1'][0]:.4g}" in text
 
 
+@pytest.mark.slow
 def test_records_of_a_loaded_estimate_can_be_given(tmp_path):
     estimate = found("DIDIM")
     loaded = didim.load_estimate(estimate.save(tmp_path / "x.json"))

@@ -55,6 +55,7 @@ def test_torques_are_the_record_and_its_prediction():
     assert axes.get_ylabel() == "torque, N m"
 
 
+@pytest.mark.slow
 def test_autocorrelation_and_correlation_show_their_numbers():
     estimate = found("DIDIM")
     rows = [estimate.predictor.compare(each) for each in estimate.experiments]

@@ -47,12 +47,14 @@ def scales(arm: didim.DynamicModel, changed: didim.Experiment) -> set[str]:
 ROBOTS = ("double_pendulum", "panda", "tx40", "scara", "emps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_right_record_is_not_doubted(name):
     assert doubts(model(name), record(name)) == {}
     assert scales(model(name), record(name)) == {"pass"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "panda", "tx40"])
 def test_all_torques_by_a_factor(name):
     changed = replace(record(name), tau=1.2 * np.asarray(record(name).tau))
@@ -62,6 +64,7 @@ def test_all_torques_by_a_factor(name):
     assert scales(model(name), changed) == {"warn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["panda", "tx40"])
 def test_a_clock_by_a_factor(name):
     """Gravity does not change, inertias do with its square."""
@@ -84,6 +87,7 @@ def test_without_gravity_torques_and_clock_look_alike(name):
         assert found[DoubtKind.TORQUES_OR_CLOCK].values[0] == pytest.approx(1.44, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("joint", "kind"), [(0, DoubtKind.INERTIA), (1, DoubtKind.TORQUE)])
 def test_the_torque_of_one_joint_by_a_factor(joint, kind):
     """The first joint of the Panda is vertical: only its inertia tells."""
@@ -96,6 +100,7 @@ def test_the_torque_of_one_joint_by_a_factor(joint, kind):
     assert scales(model("panda"), changed) == {"warn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "joint"), [("double_pendulum", 1), ("panda", 2), ("tx40", 1)])
 def test_a_zero_that_is_off(name, joint):
     q = np.array(record(name).q)
@@ -108,6 +113,7 @@ def test_a_zero_that_is_off(name, joint):
     assert scales(model(name), changed) == {"warn"}
 
 
+@pytest.mark.slow
 def test_a_rotor_that_the_model_lacks_is_named():
     """A URDF has no rotors; the first link takes the inertia of its own, and has many times the
     described one.

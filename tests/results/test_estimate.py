@@ -32,6 +32,7 @@ def test_sigma_is_that_of_the_covariance(estimates):
         assert np.allclose(found.relative_sigma, 100 * found.sigma / np.abs(found.values))
 
 
+@pytest.mark.slow
 def test_intervals_widen_with_the_level(estimates):
     found = estimates[0]["IDIM"]
     half = [np.diff(found.interval(level), axis=1)[:, 0] / 2 for level in (0.5, 0.95, 0.99)]
@@ -74,6 +75,7 @@ def test_the_summary_is_table_1_with_notes(estimates):
     assert "zero within the 95 % interval): Fv1" in text
 
 
+@pytest.mark.slow
 def test_the_frame_has_a_row_for_each_parameter(estimates):
     frame = estimates[0]["IDIM"].to_frame()
     assert list(frame.index) == list(estimates[0]["IDIM"].names)

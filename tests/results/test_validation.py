@@ -94,6 +94,7 @@ def test_a_wrong_loop_shows_along_the_measured_motion(wrong_loop):
     assert "along the measured motion" in wrong_loop.summary()
 
 
+@pytest.mark.slow
 def test_along_the_measured_motion_a_right_model_leaves_the_noise(record):
     estimate = didim.identify(model(), record, didim.DIDIM(controller=loop()), record)
     along = estimate.along_motion[0]
@@ -133,6 +134,7 @@ def test_methods_are_compared_on_the_same_rows(record):
     assert plain.validate(record).residual != picky.validate(record).residual
 
 
+@pytest.mark.slow
 def test_all_of_it_is_saved(record, wrong_loop, tmp_path):
     estimate = didim.identify(model(), record, didim.IDIM(rest_velocity=0.5), record)
     for k, each in enumerate((estimate, wrong_loop)):

@@ -68,6 +68,7 @@ def write_bag2(path, topics, plugin):
 ONE = {"/joint_states": {"order": ("elbow", "shoulder")}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ros1", "sqlite", "mcap folder", "mcap file"])
 def test_bags_by_joint_name_whatever_their_order(tmp_path, kind):
     if kind == "ros1":

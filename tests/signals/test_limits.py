@@ -51,6 +51,7 @@ def npy(shape):
     return head.getvalue()
 
 
+@pytest.mark.slow
 def test_npz_that_would_not_fit(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("t.npy", npy((60_000_000,)))
@@ -125,6 +126,7 @@ def test_mat_5_is_read_as_scipy_reads_it(packed, tmp_path):
     np.testing.assert_array_equal(found["robot.x"], np.ones((3, 2)))
 
 
+@pytest.mark.slow
 def test_damaged_mat_5_files_are_refused_without_scipy(tmp_path, monkeypatch):
     """SciPy's compiled reader ended the process on some of them."""
     for packed in (False, True):

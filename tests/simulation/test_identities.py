@@ -167,6 +167,7 @@ def test_chunks_leave_no_seam():
     assert np.allclose(later.q, whole.q[6000:], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_output_only():
     """Ten times the duration, the same eleven outputs: no more memory at the peak than a chunk
     needs.
