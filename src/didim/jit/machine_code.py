@@ -1,9 +1,11 @@
 """Statements as machine code: a function of arrays of doubles, compiled by LLVM, which Numba brings
-along, and called by its address.
+along, and called by its address. With DIDIM_GENERIC=1 in the environment, robots and expressions
+have none: the generic kernels do the work.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +20,15 @@ from didim.jit.statements import Statement, Symbol
 
 _numba: Any = codegen
 
+GENERIC = "DIDIM_GENERIC"
+"""Environment variable: unless it is empty or 0, all work is left to the kernels."""
+
 _NAME = "function"
 _ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
+_INTRINSICS = {
+    name: f"llvm.{'fabs' if name == 'abs' else name}"
+    for name in ("sqrt", "sin", "cos", "exp", "log", "abs")
+}
 _REAL, _WHOLE = ir.DoubleType(), ir.IntType(64)
 
 
@@ -46,6 +55,11 @@ class MachineCode:
     def __init__(self, engine: Any) -> None:
         self._engine = engine
         self.address = int(engine.get_function_address(_NAME))
+
+
+def generic() -> bool:
+    """Whether the environment leaves all work to the kernels."""
+    return os.environ.get(GENERIC, "") not in ("", "0")
 
 
 def machine_code(program: Program) -> MachineCode:
@@ -86,9 +100,7 @@ class _Builder:
     def _computed(self, statement: Statement) -> Any:
         right = self._value(statement.right)
         if statement.left is None:
-            if statement.operator == "sqrt":
-                return self._intrinsic("llvm.sqrt", right)
-            return self._build.fneg(right)
+            return self._of_one(statement.operator, right)
         left = self._value(statement.left)
         make = {
             "*": self._build.fmul,
@@ -96,7 +108,27 @@ class _Builder:
             "-": self._build.fsub,
             "/": self._build.fdiv,
         }
-        return make[statement.operator](left, right)
+        if statement.operator in make:
+            return make[statement.operator](left, right)
+        if statement.operator == "pow":
+            return self._intrinsic("llvm.pow", left, right)
+        taken = self._build.fcmp_ordered({"min": "<", "max": ">"}[statement.operator], left, right)
+        undefined = self._build.fcmp_unordered("uno", left, left)
+        return self._build.select(self._build.or_(taken, undefined), left, right)
+
+    def _of_one(self, operator: str, x: Any) -> Any:
+        if operator == "-":
+            return self._build.fneg(x)
+        if operator == "sign":
+            below = self._build.fcmp_ordered("<", x, ir.Constant(_REAL, 0.0))
+            above = self._build.fcmp_ordered(">", x, ir.Constant(_REAL, 0.0))
+            negative = self._build.select(below, ir.Constant(_REAL, -1.0), x)
+            return self._build.select(above, ir.Constant(_REAL, 1.0), negative)
+        if operator == "tanh":
+            kind = ir.FunctionType(_REAL, [_REAL])
+            function = self.module.globals.get("tanh") or ir.Function(self.module, kind, "tanh")
+            return self._build.call(function, [x])
+        return self._intrinsic(_INTRINSICS[operator], x)
 
     def _value(self, symbol: Symbol) -> Any:
         if isinstance(symbol, float):
@@ -113,8 +145,9 @@ class _Builder:
             self._arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True
         )
 
-    def _intrinsic(self, name: str, x: Any) -> Any:
-        return self._build.call(self.module.declare_intrinsic(name, [_REAL]), [x])
+    def _intrinsic(self, name: str, *x: Any) -> Any:
+        kind = ir.FunctionType(_REAL, [_REAL] * len(x))
+        return self._build.call(self.module.declare_intrinsic(name, [_REAL], kind), x)
 
     def _first_failed(self, program: Program) -> Any:
         failed = ir.Constant(_WHOLE, -1)

@@ -7,10 +7,12 @@ from typing import NamedTuple
 Symbol = str | float
 """The name of a value, an element of an array such as "q[3]", or a number."""
 
+_INFIX = ("+", "-", "*", "/")
+
 
 class Statement(NamedTuple):
-    """name = left operator right; an operator "-" or "sqrt" without left; "" where `right` is an
-    expression of its own.
+    """name = left operator right, with + - * / pow min max; without left for "-" and for functions
+    such as "sqrt"; the operator "" where `right` is an expression of its own.
     """
 
     name: str
@@ -20,14 +22,15 @@ class Statement(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """The right-hand side as text, valid in Python and in C."""
+        """The right-hand side as text, valid in Python and, but for min, max and abs, in C."""
         if self.operator == "":
             return str(self.right)
         if self.left is None:
-            return (
-                f"sqrt({shown(self.right)})" if self.operator == "sqrt" else f"-{shown(self.right)}"
-            )
-        return f"{shown(self.left)} {self.operator} {shown(self.right)}"
+            inner = shown(self.right)
+            return f"-{inner}" if self.operator == "-" else f"{self.operator}({inner})"
+        if self.operator in _INFIX:
+            return f"{shown(self.left)} {self.operator} {shown(self.right)}"
+        return f"{self.operator}({shown(self.left)}, {shown(self.right)})"
 
 
 def shown(value: Symbol) -> str:

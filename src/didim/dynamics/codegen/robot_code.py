@@ -8,7 +8,6 @@ once. With DIDIM_GENERIC=1 in the environment, no robot has code of its own.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 import numpy as np
@@ -17,16 +16,13 @@ from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torqu
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
 from didim.dynamics.kernels.tree import Tree
-from didim.jit.machine_code import MachineCode, Program, machine_code
+from didim.jit.machine_code import MachineCode, Program, generic, machine_code
 from didim.jit.statements import Symbol
 
 MOST_JOINTS = 12
 """Robots with more are left to the kernels: statements grow with the square of the joints, and so
 does compiling them.
 """
-
-GENERIC = "DIDIM_GENERIC"
-"""Environment variable: unless it is empty or 0, all robots are left to the kernels."""
 
 _ARRAYS = ("q", "cos", "sin", "dq", "link", "armature", "M", "bias")
 
@@ -35,7 +31,7 @@ def robot_code(tree: Tree) -> MachineCode | None:
     """The code of a robot, called by `kernels.direct.factored`; None where the generic kernels do
     its work: it has more joints than MOST_JOINTS, or DIDIM_GENERIC is set.
     """
-    if tree.parent.size > MOST_JOINTS or os.environ.get(GENERIC, "") not in ("", "0"):
+    if tree.parent.size > MOST_JOINTS or generic():
         return None
     return _compiled(
         *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree))

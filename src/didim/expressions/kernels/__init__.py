@@ -1,0 +1,1 @@
+"""Compiled kernels that run the straight-line code of expressions."""
