@@ -93,7 +93,7 @@ class _Inertia:
 
     def __init__(self, model: TorqueModel, parameters: ArrayLike) -> None:
         self.model, self.values = model, model.values(parameters)
-        self.work = allocate(model.robot.n, len(model.contacts))
+        self.work = allocate(model.robot.n, len(model.contacts), len(model.layout.terms.terms))
 
     def diagonals(self, q: Array) -> Array:
         """M_jj (m, n) at the rows of q (m, n)."""

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,8 @@ from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.layout import Layout, layout_of, tree_of
 from didim.dynamics.parameters import ParameterInfo, Sign, base_parameters
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError
+from didim.errors import InputError, nearest
+from didim.robot.effect import Effect
 from didim.robot.robot import Robot
 from didim.validation import vector
 
@@ -31,10 +32,14 @@ class DynamicModel(TorqueModel):
 
     robot: Robot
     """The robot description; see `didim.load_robot`."""
-    effects: Iterable[str] | None = None
-    """Subset of rotor, viscous, coulomb, offset, coupling, asymmetric_viscous, asymmetric_coulomb;
-    None: all that the robot declares. An effect goes to the joints that declare it, or to all
-    joints if none does.
+    effects: Iterable[str | Effect] | None = None
+    """Names from the catalogue (`didim.effects()`), "coupling", names of the robot's own effects,
+    and `didim.Effect` objects; None: all that the robot declares. An effect of the catalogue goes
+    to the joints that declare it, or to all joints if none does.
+    """
+    shapes: Mapping[str, float] | None = None
+    """Values of parameters that the torque is not linear in, such as vs1 of Stribeck friction, in
+    place of the robot's.
     """
 
     def __post_init__(self) -> None:
@@ -49,7 +54,9 @@ class DynamicModel(TorqueModel):
                     f"effects must be a list of names or None, found {self.effects!r}."
                 )
             object.__setattr__(self, "effects", tuple(self.effects))
-        _ = self.layout
+        if not set(self.shapes or {}) <= set(self.shape_names):
+            unknown = next(name for name in self.shapes or {} if name not in self.shape_names)
+            raise InputError(f"There is no shape {unknown!r}; {nearest(unknown, self.shape_names)}")
 
     def __repr__(self) -> str:
         return (
@@ -60,12 +67,33 @@ class DynamicModel(TorqueModel):
     @cached_property
     def layout(self) -> Layout:
         """Names and meaning of the standard parameters."""
-        return layout_of(self.robot, self.effects)
+        layout = layout_of(self.robot, self.effects)
+        if not self.shapes:
+            return layout
+        return replace(layout, terms=layout.terms.at(self.shapes))
+
+    @property
+    def shape_names(self) -> tuple[str, ...]:
+        """Names of the parameters that the torque is not linear in, such as "vs1"."""
+        return tuple(shape.name for shape in self.layout.terms.shapes)
+
+    @property
+    def shape_values(self) -> dict[str, float]:
+        """Their values in this model."""
+        values = self.layout.terms.values.tolist()
+        return dict(zip(self.shape_names, values, strict=True))
+
+    def with_shapes(self, values: Mapping[str, float]) -> DynamicModel:
+        """The same model with other values of these parameters; its columns stay the same ones."""
+        model = DynamicModel(self.robot, self.effects, {**(self.shapes or {}), **values})
+        if "base" in self.__dict__:
+            model.__dict__["base"] = replace(self.base, full=model)
+        return model
 
     @cached_property
     def tree(self) -> Tree:
-        """The geometry as the kernels read it."""
-        return tree_of(self.robot)
+        """Geometry and terms as the kernels read them."""
+        return tree_of(self.robot, self.layout.terms)
 
     @cached_property
     def columns(self) -> Columns:

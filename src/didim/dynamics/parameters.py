@@ -6,48 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.robot.effect import EffectParameter, ParameterKind, Sign
+
+__all__ = [
+    "ParameterInfo",
+    "ParameterKind",
+    "Sign",
+    "base_parameters",
+    "effect_parameter",
+    "inertial_parameter",
+]
+
 Array = NDArray[np.float64]
-
-
-class ParameterKind(Enum):
-    """What a parameter describes."""
-
-    INERTIA = "inertia"
-    """XX XY XZ YY YZ ZZ: inertia of a link about the origin of its joint's frame."""
-    FIRST_MOMENT = "first moment"
-    """MX MY MZ: mass of a link times its centre of mass."""
-    MASS = "mass"
-    """M: mass of a link."""
-    ROTOR = "rotor"
-    """Ia: inertia of a motor and its transmission, seen from the joint."""
-    VISCOUS = "viscous friction"
-    """Fv, or Fvp and Fvn for each direction of motion."""
-    COULOMB = "Coulomb friction"
-    """Fc, or Fcp and Fcn for each direction of motion."""
-    OFFSET = "offset"
-    """off: a constant torque."""
-
-    @property
-    def is_inertial(self) -> bool:
-        """Whether it is one of the ten parameters of a link."""
-        return self in (ParameterKind.INERTIA, ParameterKind.FIRST_MOMENT, ParameterKind.MASS)
-
-    @property
-    def is_friction(self) -> bool:
-        """Whether it is viscous or Coulomb friction."""
-        return self in (ParameterKind.VISCOUS, ParameterKind.COULOMB)
-
-
-class Sign(Enum):
-    """Which signs physics allows a parameter."""
-
-    POSITIVE = "positive"
-    ANY = "any"
 
 
 @dataclass(frozen=True)
@@ -71,6 +45,8 @@ class ParameterInfo:
     """Asymmetric friction: +1 acts while the joint moves forward, -1 backward; else 0."""
     coupling: str | None = None
     """Name of the coupling that it belongs to; None: it belongs to one joint alone."""
+    known: bool = False
+    """A shape that is held at its value unless it is asked for."""
 
 
 def inertial_parameter(symbol: str, joint: int) -> ParameterInfo:
@@ -80,24 +56,27 @@ def inertial_parameter(symbol: str, joint: int) -> ParameterInfo:
 
 
 def effect_parameter(
-    symbol: str, joint: int, prismatic: bool, coupling: str | None = None
+    symbol: str,
+    declared: EffectParameter,
+    joint: int,
+    prismatic: bool,
+    suffix: str,
+    coupling: str | None = None,
 ) -> ParameterInfo:
-    """A parameter of a rotor, friction or offset, of one joint or of a coupling.
+    """A parameter of an effect, of one joint or of a coupling.
 
     The inertia and the viscous friction of a coupling stand off the diagonal, where any sign is
     possible; its Coulomb friction is the limit of one contact.
     """
-    kind, direction = _EFFECTS[symbol]
-    off_diagonal = coupling is not None and kind is not ParameterKind.COULOMB
-    free = kind is ParameterKind.OFFSET or off_diagonal
+    off_diagonal = coupling is not None and declared.kind is not ParameterKind.COULOMB
     return ParameterInfo(
-        f"{symbol}{joint + 1 if coupling is None else coupling}",
+        f"{symbol}{suffix}",
         symbol,
-        kind,
+        declared.kind,
         joint,
-        _UNITS[kind][prismatic],
-        Sign.ANY if free else Sign.POSITIVE,
-        direction,
+        declared.unit[prismatic],
+        Sign.ANY if off_diagonal else declared.sign,
+        declared.direction,
         coupling,
     )
 
@@ -129,23 +108,3 @@ _INERTIAL = {
     "MZ": (ParameterKind.FIRST_MOMENT, "kg m", Sign.ANY),
     "M": (ParameterKind.MASS, "kg", Sign.POSITIVE),
 }
-
-_EFFECTS = {
-    "Ia": (ParameterKind.ROTOR, 0),
-    "Fv": (ParameterKind.VISCOUS, 0),
-    "Fvp": (ParameterKind.VISCOUS, 1),
-    "Fvn": (ParameterKind.VISCOUS, -1),
-    "Fc": (ParameterKind.COULOMB, 0),
-    "Fcp": (ParameterKind.COULOMB, 1),
-    "Fcn": (ParameterKind.COULOMB, -1),
-    "off": (ParameterKind.OFFSET, 0),
-}
-"""Kind and direction of the parameters of effects, by symbol."""
-
-_UNITS = {
-    ParameterKind.ROTOR: ("kg m²", "kg"),
-    ParameterKind.VISCOUS: ("N m s/rad", "N s/m"),
-    ParameterKind.COULOMB: ("N m", "N"),
-    ParameterKind.OFFSET: ("N m", "N"),
-}
-"""Units on a revolute and on a prismatic joint."""

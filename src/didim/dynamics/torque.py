@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,14 @@ from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor
 from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.dynamics.parameters import ParameterInfo
+from didim.dynamics.terms import apart
 from didim.errors import InfeasibleError, InputError
 from didim.robot.robot import Robot
 from didim.validation import samples
 
 Array = NDArray[np.float64]
+Signals = Mapping[str, ArrayLike]
+"""Logged channels (N,) by name, and "load" (N, n)."""
 Integers = NDArray[np.int64]
 
 
@@ -37,7 +41,8 @@ class TorqueModel(ABC):
     Arrays q, dq, ddq, tau are (N, n) in rad or m, per s, per s^2, and N.m or N; (N,) is accepted
     where n = 1, (n,) for a single sample. `phi` (p,) are the model's own parameters, for a base
     model beta. `slip` (N, c) is each contact's Coulomb torque over its limit, by default the sign
-    of its velocity.
+    of its velocity. `signals` are what effects need beside the motion, by name: logged channels
+    (N,), and for the regressor "load" (N, n), see `loads`.
     """
 
     if TYPE_CHECKING:  # declared for the reader; each model has them as fields or cached properties
@@ -93,16 +98,33 @@ class TorqueModel(ABC):
         """
         return np.ascontiguousarray(samples(dq, "dq", self.robot.n) @ self.layout.contact.T)
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the logged channels that effects use."""
+        return self.layout.terms.channels
+
+    @property
+    def loaded(self) -> bool:
+        """Whether friction depends on the loads of the joints."""
+        return self.layout.terms.loaded
+
     def regressor(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, slip: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        slip: ArrayLike | None = None,
+        signals: Signals | None = None,
     ) -> Array:
         """IDM(q, dq, ddq) (N, n, p), eq. 2 and 4: tau = IDM @ phi."""
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        more = self._signals(signals, q_.shape[0], self.loaded)
         shape = (q_.shape[0], self.robot.n, len(self.parameter_names))
         clean = np.dtype(float).itemsize * math.prod(shape) > ZEROED_MEMORY_BYTES
         W = np.zeros(shape) if clean else np.empty(shape)
-        regressor_batch(self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), clean, W)
-        return W
+        tree, work = self._memory()
+        regressor_batch(tree, self.columns, q_, dq_, ddq_, slip_, *more, work, clean, W)
+        return self._checked(W)
 
     def regressor_entries(
         self,
@@ -112,19 +134,22 @@ class TorqueModel(ABC):
         slip: ArrayLike | None,
         row: Integers,
         column: Integers,
+        signals: Signals | None = None,
     ) -> Array:
         """(N, m) entries (row, column), each (m,), of the regressor: those that are zero by
         structure need no memory.
         """
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        more = self._signals(signals, q_.shape[0], self.loaded)
         W, out = (
             np.empty((self.robot.n, len(self.parameter_names))),
             np.empty((q_.shape[0], row.size)),
         )
+        tree, work = self._memory()
         regressor_entries_batch(
-            self.tree, self.columns, q_, dq_, ddq_, slip_, self._work(), W, row, column, out
+            tree, self.columns, q_, dq_, ddq_, slip_, *more, work, W, row, column, out
         )
-        return out
+        return self._checked(out)
 
     def inverse_dynamics(
         self,
@@ -133,12 +158,42 @@ class TorqueModel(ABC):
         ddq: ArrayLike,
         phi: ArrayLike,
         slip: ArrayLike | None = None,
+        signals: Signals | None = None,
     ) -> Array:
         """tau (N, n) = M(q) ddq + N(q, dq), eq. 1."""
+        return self._torque_and_load(q, dq, ddq, phi, slip, signals)[0]
+
+    def loads(
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        phi: ArrayLike,
+        slip: ArrayLike | None = None,
+        signals: Signals | None = None,
+    ) -> Array:
+        """(N, n) torque of each joint without its own friction and offset, where friction depends
+        on it; else (N, 0).
+        """
+        return self._torque_and_load(q, dq, ddq, phi, slip, signals)[1]
+
+    def _torque_and_load(
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        phi: ArrayLike,
+        slip: ArrayLike | None,
+        signals: Signals | None,
+    ) -> tuple[Array, Array]:
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
-        tau = np.empty_like(q_)
-        inverse_dynamics_batch(self.tree, self.values(phi), q_, dq_, ddq_, slip_, self._work(), tau)
-        return tau
+        channels = self._signals(signals, q_.shape[0], False)[1]
+        tau, load = np.empty_like(q_), np.empty((q_.shape[0], q_.shape[1] * self.loaded))
+        tree, work = self._memory()
+        inverse_dynamics_batch(
+            tree, self.values(phi), q_, dq_, ddq_, slip_, channels, work, tau, load
+        )
+        return self._checked(tau), load
 
     def direct_dynamics(
         self,
@@ -147,14 +202,17 @@ class TorqueModel(ABC):
         tau: ArrayLike,
         phi: ArrayLike,
         slip: ArrayLike | None = None,
+        signals: Signals | None = None,
     ) -> Array:
         """ddq (N, n) with M(q) ddq = tau - N(q, dq), eq. 21; `InfeasibleError` where M is not
         positive definite.
         """
         q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
+        channels = self._signals(signals, q_.shape[0], False)[1]
         ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
+        tree, work = self._memory()
         failed = direct_dynamics_batch(
-            self.tree, self.values(phi), q_, dq_, tau_, slip_, self._work(), ddq, joint
+            tree, self.values(phi), q_, dq_, tau_, slip_, channels, work, ddq, joint
         )
         if failed >= 0:
             raise InfeasibleError(
@@ -173,25 +231,66 @@ class TorqueModel(ABC):
         """
         q_ = samples(q, "q", self.robot.n)
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
-        inertia_matrix_batch(self.tree, self.values(phi), q_, self._work(), M)
+        inertia_matrix_batch(self.tree, self.values(phi), q_, self._memory()[1], M)
         return M
 
     def derivatives(
-        self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, phi: ArrayLike
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        phi: ArrayLike,
+        signals: Signals | None = None,
     ) -> tuple[Array, Array]:
-        """d tau/d q and d tau/d dq (N, n, n) of eq. 1, [sample, torque, joint], exact; Coulomb
-        torques count as constant.
+        """d tau/d q and d tau/d dq (N, n, n) of eq. 1, [sample, torque, joint], exact; torques of
+        contacts count as constant.
         """
         q_, dq_, ddq_, _ = self._motion(q, dq, ddq, None, "ddq")
-        n, rows, work = self.robot.n, q_.shape[0], self._work()
+        n, rows, (tree, work) = self.robot.n, q_.shape[0], self._memory()
+        channels, ground = self._signals(signals, rows, False)[1], allocate_ground(self.robot.n)
         M, by_q, by_dq = (np.empty((rows, n, n)) for _ in range(3))
         motion_derivatives_batch(
-            self.tree, self.values(phi), q_, dq_, ddq_, work, allocate_ground(n), M, by_q, by_dq
+            tree, self.values(phi), q_, dq_, ddq_, channels, work, ground, M, by_q, by_dq
         )
         return by_q, by_dq
 
-    def _work(self) -> Work:
-        return allocate(self.robot.n, len(self.contacts))
+    def _memory(self) -> tuple[Tree, Work]:
+        """The tree, and scratch memory for one thread."""
+        terms = self.layout.terms.terms
+        work = allocate(self.robot.n, len(self.contacts), len(terms))
+        tree = self.tree
+        return (tree._replace(terms=apart(tree.terms)) if terms else tree), work
+
+    def _signals(
+        self, signals: Signals | None, rows: int, needs_load: bool
+    ) -> tuple[Array, Array]:
+        """load (N, n) or (N, 0), and channels (N, k), from the signals by name."""
+        given, n = signals or {}, self.robot.n
+        load, channels = np.zeros((rows, 0)), np.zeros((rows, len(self.channels)))
+        if needs_load:
+            if "load" not in given:
+                raise InputError(
+                    "Friction depends on the load of the joints: give the regressor "
+                    'signals={"load": model.loads(q, dq, ddq, phi)}, or that of a simulated motion.'
+                )
+            load = samples(given["load"], "load", n, rows)
+        for k, name in enumerate(self.channels):
+            if name not in given:
+                raise InputError(
+                    f"An effect of {self.robot.name!r} needs the channel {name!r}: give "
+                    f"signals={{{name!r}: ...}}, or log it with the experiment."
+                )
+            channels[:, k] = samples(given[name], name, 1, rows)[:, 0]
+        return load, channels
+
+    def _checked(self, numbers: Array) -> Array:
+        """The numbers, refused where a term is not finite: a division by zero, say."""
+        if self.layout.terms.terms and not np.isfinite(numbers).all():
+            raise InputError(
+                f"The effects of {self.robot.name!r} are not finite at some of these states: does "
+                "an expression divide by zero, or take the root or logarithm of a negative number?"
+            )
+        return numbers
 
     def _motion(
         self, q: ArrayLike, dq: ArrayLike, third: ArrayLike, slip: ArrayLike | None, name: str

@@ -7,16 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from didim.errors import InputError, nearest
+from didim.robot.catalogue import CATALOGUE
 
 LINK = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
 STEMS: dict[str, tuple[str, ...]] = {
-    "rotor": ("Ia",),
-    "viscous": ("Fv",),
-    "asymmetric_viscous": ("Fvp", "Fvn"),
-    "coulomb": ("Fc",),
-    "asymmetric_coulomb": ("Fcp", "Fcn"),
-    "offset": ("off",),
+    name: tuple(effect.unknown) for name, effect in CATALOGUE.items()
 }
 """Effects of a joint and their parameters, in the order in which the parameters are listed
 (Khalil's, eq. 3).
@@ -33,6 +29,7 @@ _EXCLUSIVE = (
     ("viscous", "asymmetric_viscous"),
     ("coulomb", "asymmetric_coulomb"),
     ("offset", "asymmetric_coulomb"),
+    ("load_friction", "asymmetric_load_friction"),
 )
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError
 from didim.robot.drive import Drive
+from didim.robot.effect import Effect
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
 from didim.validation import array_of
 
@@ -104,6 +105,8 @@ class Robot:
     drive: Drive | None = None
     reference: str = ""
     """Source of the values."""
+    effects: tuple[Effect, ...] = ()
+    """Effects that name their joints themselves: a user's own."""
     locked: Mapping[str, float] = field(default_factory=dict)
     """Joints of the description that are held, and where, rad or m; they are not among `joints`."""
 
@@ -138,6 +141,13 @@ class Robot:
             _check_joint(joint, index, f"Robot {self.name!r}, joint {joint.name!r}")
         for coupling in self.couplings:
             _check_coupling(coupling, self.n, f"Robot {self.name!r}, coupling {coupling.name!r}")
+        object.__setattr__(self, "effects", tuple(self.effects))
+        for effect in self.effects:
+            self.weights_of(effect)
+            if [each.name for each in self.effects].count(effect.name) > 1:
+                raise InputError(
+                    f"Robot {self.name!r}: two effects are called {effect.name!r}; rename one."
+                )
         for name, value in self.locked.items():
             if name in names or not np.isfinite(value):
                 raise InputError(
@@ -162,6 +172,28 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Names in the order of all arrays."""
         return tuple(joint.name for joint in self.joints)
+
+    def weights_of(self, effect: Effect) -> dict[int, float]:
+        """Weight of each joint, by index, that an effect acts on."""
+        given = dict(effect.weights) if effect.weights else {effect.joint: 1.0}
+        where = f"Robot {self.name!r}, effect {effect.name!r}"
+        weights: dict[int, float] = {}
+        for joint, weight in given.items():
+            if isinstance(joint, int) and not isinstance(joint, bool) and 1 <= joint <= self.n:
+                index = joint - 1
+            elif joint in self.joint_names:
+                index = self.joint_names.index(str(joint))
+            else:
+                raise InputError(
+                    f"{where}: joint must be a number from 1 to {self.n} or one of "
+                    f"{', '.join(self.joint_names)}; found {joint!r}."
+                )
+            if not np.isfinite(weight) or weight == 0 or index in weights:
+                raise InputError(
+                    f"{where}: each joint needs one weight, finite and not zero; found {given}."
+                )
+            weights[index] = float(weight)
+        return weights
 
     @property
     def link_frames(self) -> Array:

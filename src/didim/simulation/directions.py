@@ -31,7 +31,7 @@ class Directions:
     """The columns that a run carries along, and those that are requested."""
 
     names: tuple[str, ...]
-    """(m,) parameters, then gains such as "kp1", then "delay", in s."""
+    """(m,) parameters, then shapes, then gains such as "kp1", then "delay", in s."""
     gain: NDArray[np.int64]
     """(4, n) column of each gain in the run; -1: none."""
     delay: int
@@ -74,7 +74,7 @@ class Directions:
             K=np.zeros((5, 4 * n, M)),
             tau=table.copy(),
             seen=table.copy(),
-            W=np.zeros((n, b)),
+            W=np.zeros((n, b + len(model.layout.terms.free))),
             M=square.copy(),
             by_q=square.copy(),
             by_dq=square.copy(),
@@ -83,6 +83,8 @@ class Directions:
             A=np.zeros((c, c)),
             held=np.zeros(c, dtype=np.int64),
             force=np.zeros((c, M)),
+            share=np.ones(n),
+            own=np.zeros((2, n, n)),
             jump=np.zeros(n),
             none=np.zeros(max(n, 3)),
             first=np.zeros(1, dtype=np.int64),
@@ -105,8 +107,9 @@ def directions_of(
             "Exact sensitivities need a built-in law; didim cannot differentiate a law of your "
             "own (OwnLaw)."
         )
-    n, b = model.robot.n, len(model.parameter_names)
-    names, values = list(model.parameter_names), [law.kp, law.kv, law.ki, law.kiv]
+    n, shapes = model.robot.n, model.layout.terms.free
+    names, values = [*model.parameter_names, *shapes], [law.kp, law.kv, law.ki, law.kiv]
+    b = len(names)
     tuned = (
         loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
     )
@@ -128,5 +131,5 @@ def directions_of(
         J, slopes = inertia_slopes(model, parameters)
         for k in range(1, 4):
             for j in np.flatnonzero(gain[k] >= 0):
-                fold[gain[k, j], :b] += values[k][j] / J[j] * slopes[j]
+                fold[gain[k, j], : slopes[j].size] += values[k][j] / J[j] * slopes[j]
     return Directions(tuple(names), gain, delay_column, count, fold if tuned else None)

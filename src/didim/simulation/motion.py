@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from didim.dynamics.torque import Signals, TorqueModel
 
 Array = NDArray[np.float64]
 
@@ -40,11 +43,26 @@ class Motion:
     """
     message: str = ""
     """What went wrong, when and at which joint."""
+    signals: Mapping[str, Array] = field(default_factory=dict)
+    """What effects need beside the motion: logged channels (N,), and "load" (N, n)."""
 
     @property
     def completed(self) -> bool:
         """Whether the simulation reached the last requested time."""
         return self.status == "completed"
+
+    def with_signals(
+        self, model: TorqueModel, parameters: ArrayLike, given: Signals | None
+    ) -> Motion:
+        """The motion with the channels that the model's effects need, and the loads."""
+        if not model.channels and not model.loaded:
+            return self
+        rows = self.t.size
+        signals = {name: np.asarray((given or {})[name])[:rows] for name in model.channels}
+        if model.loaded:
+            motion = self.q, self.dq, self.ddq, parameters, self.slip
+            signals["load"] = model.loads(*motion, signals)
+        return replace(self, signals=signals)
 
     def __repr__(self) -> str:
         note = "" if self.completed else f", {self.status}: {self.message}"

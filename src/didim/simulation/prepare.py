@@ -13,7 +13,7 @@ from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.dynamics.codegen.robot_code import robot_code
-from didim.dynamics.torque import TorqueModel
+from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference, Trajectory
@@ -22,6 +22,7 @@ from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
 from didim.simulation.setup import (
     LONGEST_STEP,
+    channels_of,
     clock_of,
     drive_of,
     fastest_rate,
@@ -53,6 +54,7 @@ class SimulationRequest:
     initial: tuple[ArrayLike, ArrayLike] | str | None
     step: float | None
     most_substeps: int
+    signals: Signals | None = None
 
 
 def prepared(request: SimulationRequest) -> Run:
@@ -89,6 +91,7 @@ def prepared(request: SimulationRequest) -> Run:
         model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own
     )
     code = robot_code(model.tree)
+    channels = channels_of(model, time, request.signals) if model.channels else None
     plant = make_plant(
         model,
         values,
@@ -96,6 +99,7 @@ def prepared(request: SimulationRequest) -> Run:
         loop,
         law,
         trajectory.piecewise_cubic(0.0, period, period),
+        (channels or trajectory).piecewise_cubic(0.0, period, period),
         kind,
         request.width,
     )
@@ -107,7 +111,7 @@ def prepared(request: SimulationRequest) -> Run:
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, request.most_substeps)
     return Run(
-        plant, code, trajectory, given, out, y, period, substeps, size, model.robot.joint_names
+        model, plant, code, trajectory, channels, given, out, y, period, substeps, size
     )
 
 

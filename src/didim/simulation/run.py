@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.torque import TorqueModel
 from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
-from didim.signals.reference import Trajectory
+from didim.signals.reference import Reference, Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
@@ -42,26 +43,21 @@ class Run:
 
     def __init__(
         self,
+        model: TorqueModel,
         plant: Plant,
         code: MachineCode | None,
         trajectory: Trajectory,
+        channels: Reference | None,
         t: Array,
         out: Output,
         y: Array,
         period: float,
         substeps: int,
         size: int,
-        joints: tuple[str, ...],
     ) -> None:
-        self.plant, self.code, self.trajectory, self.t, self.out, self.y = (
-            plant,
-            code,
-            trajectory,
-            t,
-            out,
-            y,
-        )
-        self.period, self.substeps, self.size, self.joints = period, substeps, size, joints
+        self.model, self.plant, self.code, self.trajectory = model, plant, code, trajectory
+        self.channels, self.t, self.out, self.y = channels, t, out, y
+        self.period, self.substeps, self.size = period, substeps, size
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])
 
@@ -144,14 +140,15 @@ class Run:
         return self._motion(row, "completed", "")
 
     def _plant(self, start: float, end: float) -> Plant:
-        return self.plant._replace(
-            reference=self.trajectory.piecewise_cubic(start, end + self.period, self.period)
-        )
+        part = (start, end + self.period, self.period)
+        reference = self.trajectory.piecewise_cubic(*part)
+        channels = reference if self.channels is None else self.channels.piecewise_cubic(*part)
+        return self.plant._replace(reference=reference, channels=channels)
 
     def _stopped(self, row: int, time: float, progress: Progress | None) -> Motion | None:
         """The motion so far if the run ends here; None: it goes on."""
         at, j = f"t = {self.t[0] + self.when[0]:.6g} s", int(self.trouble[1])
-        joint = f"joint {j + 1} ({self.joints[j]})"
+        joint = f"joint {j + 1} ({self.model.robot.joint_names[j]})"
         if self.trouble[0] == INFEASIBLE:
             return self._motion(
                 row, "infeasible", f"The inertia matrix is not positive definite at {at}, {joint}."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
-from didim.dynamics.torque import TorqueModel
+from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference, Trajectory
 from didim.simulation.directions import Directions, directions_of
@@ -31,7 +31,7 @@ class Sensitivities:
 
     motion: Motion
     names: tuple[str, ...]
-    """(m,) of the parameters, then of gains ("kp1"), then "delay"."""
+    """(m,) of the parameters, of the shapes ("vs1"), of gains ("kp1"), and "delay"."""
     tau: Array
     """(N, n, m) of the joint torques."""
     q: Array
@@ -53,6 +53,7 @@ def sensitivities(
     initial: tuple[ArrayLike, ArrayLike] | str | None = None,
     step: float | None = None,
     most_substeps: int = MAX_SUBSTEPS,
+    signals: Signals | None = None,
     progress: Progress | None = None,
 ) -> Sensitivities:
     """Simulate with a fixed step and differentiate every step: d tau/d chi and d q/d chi of eq. 33
@@ -64,7 +65,8 @@ def sensitivities(
         Also with respect to the gains kp, kv, ki, kiv of the law that are not zero, joint by joint.
     delay
         Also with respect to a delay of the reference, s, which must not be a held one.
-    model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, progress
+    model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, signals,
+    progress
         As in `didim.simulate`.
 
     Implements (30).
@@ -73,8 +75,9 @@ def sensitivities(
         if not isinstance(value, bool):
             raise InputError(f"{name} must be True or False, found {shortened(value)}.")
     request = SimulationRequest(
-        model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
-    )
+        model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps,
+        signals,
+    )  # fmt: skip
     blocks: tuple[list[Array], list[Array]] = ([], [])
 
     def take(first: int, of_tau: Array, of_q: Array) -> None:

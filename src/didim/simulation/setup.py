@@ -12,7 +12,8 @@ from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.torque import TorqueModel
+from didim.dynamics.terms import apart
+from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
@@ -37,6 +38,9 @@ MAX_STEP_RATE = 1.0
 """
 
 MAX_SUBSTEPS = 10_000
+
+ENABLED = "enabled"
+"""The logged channel that switches the drives on (1) and off (0), where an effect uses it."""
 
 MAX_JITTER = 0.05
 """Fraction of a controller's period by which logged times may miss its clock."""
@@ -64,6 +68,24 @@ def trajectory_of(
             f"{t[-1]:g} s."
         )
     return value
+
+
+def channels_of(model: TorqueModel, t: Array, signals: Signals | None) -> Reference:
+    """The logged channels that the model's effects need, as functions of time: linear between the
+    times t (N,) of the record.
+    """
+    given, rows = signals or {}, []
+    for name in model.channels:
+        if name not in given:
+            raise InputError(
+                f"An effect of {model.robot.name!r} needs the channel {name!r}: give "
+                f"signals={{{name!r}: ...}}, or log it with the experiment."
+            )
+        rows.append(samples(given[name], name, 1, t.size)[:, 0])
+    table = np.column_stack(rows) if rows else np.zeros((t.size, 0))
+    if t.size == 1:
+        t, table = np.array([t[0], t[0] + 1.0]), np.vstack([table, table])
+    return Reference(t, table, interpolation="linear")
 
 
 def on_clock(t: Array, start: float, period: float) -> Array:
@@ -99,24 +121,28 @@ def make_plant(
     loop: Controller | None,
     law: Law,
     reference: PiecewiseCubic,
+    channels: PiecewiseCubic,
     friction: int,
     width: float,
 ) -> Plant:
     """A plant whose memory is zero."""
-    n, c = model.robot.n, len(model.contacts)
+    n, c, K = model.robot.n, len(model.contacts), len(model.layout.terms.terms)
+    own_tree = model.tree if loop is None else loop.own_tree(model)
     own = values if loop is None else loop.own_values(values)
     state = (loop or PD(kp=1.0, kv=1.0)).controller_state(n, own.contact.shape[0])
     return Plant(
-        model.tree,
+        model.tree._replace(terms=apart(model.tree.terms)),
         values,
         0 if code is None else code.address,
-        model.tree if loop is None else loop.own_tree(model),
+        own_tree._replace(terms=apart(own_tree.terms)),
         own,
         law,
         state,
         reference,
-        np.zeros(1, dtype=np.int64),
-        allocate(n, c),
+        channels,
+        model.channels.index(ENABLED) if ENABLED in model.channels else -1,
+        np.zeros(2, dtype=np.int64),
+        allocate(n, c, K),
         ContactWorkspace(
             np.zeros(c),
             np.zeros(c),
@@ -126,11 +152,14 @@ def make_plant(
             np.zeros(1, dtype=np.int64),
             np.zeros(c, dtype=np.int64),
             np.zeros(padded(c)),
+            np.zeros(c),
+            np.zeros(c),
+            np.zeros(n),
         ),
         drive_of(loop),
         friction,
         width,
-        Instant(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c)),
+        Instant(*np.zeros((3, n)), np.zeros(c), np.zeros(len(model.channels))),
         np.zeros((10, 4 * n)),
     )
 

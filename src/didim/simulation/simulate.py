@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.linear import linearise
-from didim.dynamics.torque import TorqueModel
+from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, nearest, shortened
 from didim.signals.reference import Trajectory
 from didim.simulation.kernels.contact import SMOOTH
@@ -45,6 +45,7 @@ def simulate(
     tolerance: float = 1e-8,
     check: bool = True,
     most_substeps: int = MAX_SUBSTEPS,
+    signals: Signals | None = None,
     progress: Progress | None = None,
 ) -> Motion:
     """Simulate the robot and return its motion at the times t (N,).
@@ -81,6 +82,9 @@ def simulate(
         Warn beforehand (`UnstableLoopWarning`) if the linearised loop is unstable.
     most_substeps
         Steps per sample beyond which the loop is refused as too stiff.
+    signals
+        Logged channels (N,) on t, by name, where effects need them; "enabled" also switches the
+        drives.
     progress
         Called with the fraction done, 0 to 1; may return False to stop.
     """
@@ -91,13 +95,15 @@ def simulate(
     tolerance = real(tolerance, "tolerance", above=0.0)
     run = prepared(
         SimulationRequest(
-            model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
+            model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps,
+            signals,
         )
-    )
+    )  # fmt: skip
     adaptive = _is_adaptive(method, run.plant.drive, run.plant.friction) and run.out.t.size > 1
     if check and loop is not None:
         _report_instability(model, parameters, loop, run.y[: model.robot.n])
-    return run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
+    motion = run.adaptive(tolerance, progress) if adaptive else run.fixed(progress)
+    return motion.with_signals(model, parameters, signals)
 
 
 def _is_adaptive(method: str, drive: int, friction: int) -> bool:

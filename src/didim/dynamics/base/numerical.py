@@ -15,6 +15,7 @@ from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.kernels.regressor import regressor_batch
 from didim.dynamics.kernels.tree import Tree, allocate
 from didim.dynamics.layout import Layout
+from didim.dynamics.terms import apart
 
 Array = NDArray[np.float64]
 
@@ -53,10 +54,12 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     q = random.uniform(-np.pi, np.pi, (N, n))
     q[:, tree.prismatic == 1] /= np.pi
     dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
-    W = np.zeros((N, n, p))
-    regressor_batch(
-        tree, layout.columns(), q, dq, ddq, random.uniform(-1, 1, (N, c)), allocate(n, c), False, W
-    )
+    W, slip = np.zeros((N, n, p)), random.uniform(-1, 1, (N, c))
+    load = random.standard_normal((N, n)) if layout.terms.loaded else np.zeros((N, 0))
+    channels = random.uniform(0.5, 1.5, (N, len(layout.terms.channels)))
+    work = allocate(n, c, len(layout.terms.terms))
+    tree = tree._replace(terms=apart(tree.terms))
+    regressor_batch(tree, layout.columns(), q, dq, ddq, slip, load, channels, work, False, W)
     return W.reshape(N * n, p)
 
 

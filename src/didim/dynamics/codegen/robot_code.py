@@ -16,6 +16,7 @@ from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torqu
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
 from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.terms import TermTable
 from didim.jit.machine_code import MachineCode, Program, generic, machine_code
 from didim.jit.statements import Symbol
 
@@ -34,14 +35,14 @@ def robot_code(tree: Tree) -> MachineCode | None:
     if tree.parent.size > MOST_JOINTS or generic():
         return None
     return _compiled(
-        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree))
+        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree[:-1]))
     )
 
 
 @lru_cache(maxsize=32)
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
-    tree = Tree(*(np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays))
-    return machine_code(_program(tree))
+    geometry = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
+    return machine_code(_program(Tree(*geometry, TermTable(len(geometry[0])).kernel)))
 
 
 def _program(tree: Tree) -> Program:

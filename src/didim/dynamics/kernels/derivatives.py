@@ -23,6 +23,14 @@ from typing import Any
 
 import numpy as np
 
+from didim.dynamics.kernels.terms import (
+    BY_V,
+    BY_X,
+    CONTACT,
+    Terms,
+    evaluate_terms,
+    set_channels,
+)
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import (
     Vector,
@@ -181,6 +189,18 @@ def weighed(g: Any, i: int, a: Vector, l: Vector) -> tuple[Vector, Vector]:
     return add(inertia_times(g, i, a), cross(h, l)), add(scale(g[i, BODY + 9], l), cross(a, h))
 
 
+@kernel
+def add_term_derivatives(
+    terms: Terms, k: int, by_x: float, by_v: float, by_q: Any, by_dq: Any
+) -> None:
+    """Add w w' by_x and w w' by_v, the derivatives of term k, to by_q and by_dq (n, n)."""
+    for i in range(by_q.shape[0]):
+        for j in range(by_q.shape[0]):
+            both = terms.weight[k, i] * terms.weight[k, j]
+            by_q[i, j] += both * by_x
+            by_dq[i, j] += both * by_v
+
+
 @shared
 def motion_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
@@ -243,10 +263,17 @@ def motion_derivatives(
             j = tree.parent[j]
         if tree.parent[i] >= 0:
             gather(tree, i, g)
+    if tree.terms.table.shape[0] > 0:
+        evaluate_terms(tree.terms, work.angle[:n], dq, True)
+        for k in range(tree.terms.table.shape[0]):
+            if tree.terms.table[k, CONTACT] < 0:
+                by_x = values.term[k] * tree.terms.registers[tree.terms.table[k, BY_X]]
+                by_v = values.term[k] * tree.terms.registers[tree.terms.table[k, BY_V]]
+                add_term_derivatives(tree.terms, k, by_x, by_v, by_q, by_dq)
 
 
 @entry(
-    void(tree_type, values_type, _matrix, _matrix, _matrix, work_type, _matrix, _cube, _cube, _cube)
+    void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube)
 )
 def motion_derivatives_batch(
     tree: Tree,
@@ -254,13 +281,17 @@ def motion_derivatives_batch(
     q: Any,
     dq: Any,
     ddq: Any,
+    channels: Any,
     work: Work,
     g: Any,
     M: Any,
     by_q: Any,
     by_dq: Any,
 ) -> None:
-    """`motion_derivatives` over the rows of q, dq, ddq (N, n), into three (N, n, n) arrays."""
+    """`motion_derivatives` over the rows of q, dq, ddq (N, n) and channels (N, k), into three
+    (N, n, n) arrays.
+    """
     for k in range(q.shape[0]):
+        set_channels(tree.terms, channels[k])
         place(tree, q[k], work)
         motion_derivatives(tree, values, dq[k], ddq[k], work, g, M[k], by_q[k], by_dq[k])

@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from didim.dynamics.kernels.inverse import add_coulomb, add_dissipation, link_torque
+from didim.dynamics.kernels.inverse import (
+    add_contact,
+    add_coulomb,
+    add_dissipation,
+    link_torque,
+    own_friction,
+)
+from didim.dynamics.kernels.terms import (
+    add_smooth_terms,
+    evaluate_terms,
+    set_channels,
+    solve_loads,
+)
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
@@ -167,7 +179,29 @@ def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, wor
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
+    if tree.terms.table.shape[0] > 0:
+        evaluate_terms(tree.terms, q, dq, False)
+        add_smooth_terms(tree.terms, values.term, work.bias)
     return failed
+
+
+@shared
+def add_sliding(
+    tree: Tree, values: Values, dq: Any, tau: Any, slip: Any, work: Work, rest: Any
+) -> None:
+    """The force of all contacts at their slips, terms included, added to work.bias; rest (n,) is
+    scratch.
+    """
+    c = slip.size
+    limit, force = work.sources[:c], work.sources[c : 2 * c]
+    own_friction(tree.terms, values, dq, rest)
+    for j in range(tau.size):
+        rest[j] = tau[j] - rest[j]
+    for i in range(c):
+        limit[i] = values.limit_positive[i] if slip[i] >= 0.0 else values.limit_negative[i]
+    solve_loads(tree.terms, values.term, limit, values.only, slip, rest, force)
+    for i in range(c):
+        add_contact(values, i, force[i], work.bias)
 
 
 @kernel
@@ -180,7 +214,10 @@ def direct_dynamics(
     Implements (21).
     """
     failed = factored(tree, values, 0, q, dq, work)
-    add_coulomb(values, slip, work.bias)
+    if tree.terms.table.shape[0] > 0:
+        add_sliding(tree, values, dq, tau, slip, work, ddq)
+    else:
+        add_coulomb(values, slip, work.bias)
     for i in range(q.size):
         ddq[i] = tau[i] - work.bias[i]
     if failed < 0:
@@ -199,11 +236,7 @@ def inertia_matrix_batch(tree: Tree, values: Values, q: Any, work: Work, M: Any)
                 M[k, i, j] = work.M[i, j]
 
 
-@entry(
-    int64(
-        tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix, int64[::1]
-    )
-)
+@entry(int64(tree_type, values_type, *[_matrix] * 5, work_type, _matrix, int64[::1]))
 def direct_dynamics_batch(
     tree: Tree,
     values: Values,
@@ -211,6 +244,7 @@ def direct_dynamics_batch(
     dq: Any,
     tau: Any,
     slip: Any,
+    channels: Any,
     work: Work,
     ddq: Any,
     joint: Any,
@@ -219,6 +253,7 @@ def direct_dynamics_batch(
     joint[0] its joint.
     """
     for k in range(q.shape[0]):
+        set_channels(tree.terms, channels[k])
         joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
         if joint[0] >= 0:
             return k

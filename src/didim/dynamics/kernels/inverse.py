@@ -6,6 +6,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from didim.dynamics.kernels.terms import (
+    CONSERVATIVE,
+    CONTACT,
+    FORWARD,
+    Terms,
+    add_contact_terms,
+    add_smooth_terms,
+    add_term,
+    evaluate_terms,
+    run_terms,
+    set_channels,
+    set_load,
+)
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
@@ -27,7 +40,7 @@ from didim.dynamics.kernels.vectors import (
     row_times,
     scale,
 )
-from didim.jit.compiled import entry, kernel
+from didim.jit.compiled import entry, kernel, shared
 from didim.jit.types import float64, void
 
 _matrix = float64[:, ::1]
@@ -98,13 +111,52 @@ def add_contact(values: Values, c: int, force: float, tau: Any) -> None:
 
 
 @kernel
+def coulomb_force(values: Values, c: int, slip: float) -> float:
+    """Coulomb force of contact c at its slip, without terms."""
+    return values.limit_positive[c] * max(slip, 0.0) + values.limit_negative[c] * min(slip, 0.0)
+
+
+@kernel
 def add_coulomb(values: Values, slip: Any, tau: Any) -> None:
     """Coulomb torque of all contacts, tau += contact' (limit * slip), slip (c,) in [-1, 1]."""
     for c in range(slip.size):
-        strength = values.limit_positive[c] * max(slip[c], 0.0) + values.limit_negative[c] * min(
-            slip[c], 0.0
+        add_contact(values, c, coulomb_force(values, c, slip[c]), tau)
+
+
+@kernel
+def own_friction(terms: Terms, values: Values, dq: Any, tau: Any) -> None:
+    """What is no load, into tau (n,): viscous friction and offset of the joints themselves, and the
+    terms that do not count as load, without contacts; the terms as their registers hold them.
+    """
+    for i in range(dq.size):
+        forward, backward = (
+            values.viscous_positive[i] * max(dq[i], 0.0),
+            values.viscous_negative[i] * min(dq[i], 0.0),
         )
-        add_contact(values, c, strength, tau)
+        tau[i] = values.offset[i] + forward + backward + values.viscous[i, i] * dq[i]
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] < 0 and not terms.table[k, CONSERVATIVE]:
+            add_term(terms, k, values.term[k] * terms.registers[terms.table[k, FORWARD]], tau)
+
+
+@shared
+def add_terms(
+    terms: Terms, values: Values, q: Any, dq: Any, slip: Any, work: Work, tau: Any
+) -> None:
+    """Add all terms to tau (n,), which holds all other torques; leaves the loads in the
+    registers.
+    """
+    evaluate_terms(terms, q, dq, False)
+    add_smooth_terms(terms, values.term, tau)
+    if terms.loaded:
+        own_friction(terms, values, dq, work.bias)
+        for c in range(slip.size):
+            if values.only[c] >= 0:
+                add_contact(values, c, coulomb_force(values, c, slip[c]), work.bias)
+        for j in range(dq.size):
+            set_load(terms, j, tau[j] - work.bias[j])
+        run_terms(terms, False)
+    add_contact_terms(terms, values.term, slip, tau)
 
 
 @kernel
@@ -122,12 +174,29 @@ def inverse_dynamics(
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):
         tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
+    if tree.terms.table.shape[0] > 0:
+        add_terms(tree.terms, values, q, dq, slip, work, tau)
 
 
-@entry(void(tree_type, values_type, _matrix, _matrix, _matrix, _matrix, work_type, _matrix))
+@entry(void(tree_type, values_type, *[_matrix] * 5, work_type, _matrix, _matrix))
 def inverse_dynamics_batch(
-    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+    tree: Tree,
+    values: Values,
+    q: Any,
+    dq: Any,
+    ddq: Any,
+    slip: Any,
+    channels: Any,
+    work: Work,
+    tau: Any,
+    load: Any,
 ) -> None:
-    """`inverse_dynamics` over the rows of q, dq, ddq (N, n) and slip (N, c), into tau (N, n)."""
+    """`inverse_dynamics` over the rows of q, dq, ddq (N, n), slip (N, c) and channels (N, k), into
+    tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them.
+    """
     for k in range(q.shape[0]):
+        set_channels(tree.terms, channels[k])
         inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
+        for j in range(load.shape[1]):
+            at = tree.terms.load[j]
+            load[k, j] = tree.terms.registers[at] if at >= 0 else 0.0

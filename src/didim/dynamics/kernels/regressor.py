@@ -13,6 +13,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from didim.dynamics.kernels.terms import (
+    FORWARD,
+    Terms,
+    evaluate_terms,
+    set_channels,
+    set_load,
+    value_of,
+)
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
 from didim.jit.compiled import entry, kernel, record_type
@@ -27,9 +35,12 @@ class Columns(NamedTuple):
     column: Any  # (e,) int64
     source: Any  # (e,) int64 index into the sources of `fill_sources`
     weight: Any  # (e,)
+    own: Any  # (e,) int64 whether it is friction or offset of the joint itself, not load
 
 
-columns_type = record_type(Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1])
+columns_type = record_type(
+    Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1]
+)
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 
@@ -46,13 +57,16 @@ def source_starts(n: int, c: int) -> dict[str, int]:
         "slip+": 4 * n + c,
         "slip-": 4 * n + 2 * c,
         "one": 4 * n + 3 * c,
+        "term": 4 * n + 3 * c + 1,
     }
 
 
 @kernel
-def fill_sources(dq: Any, ddq: Any, slip: Any, sources: Any) -> None:
-    """ddq, dq, max(dq, 0), min(dq, 0), slip, max(slip, 0), min(slip, 0), 1, one after the other."""
-    n, c = dq.size, slip.size
+def fill_sources(terms: Terms, dq: Any, ddq: Any, slip: Any, work: Work) -> None:
+    """ddq, dq, max(dq, 0), min(dq, 0), slip, max(slip, 0), min(slip, 0), 1 and the terms, one after
+    the other, at the placement held in `work`.
+    """
+    n, c, sources = dq.size, slip.size, work.sources
     for i in range(n):
         sources[i] = ddq[i]
         sources[n + i] = dq[i]
@@ -63,6 +77,18 @@ def fill_sources(dq: Any, ddq: Any, slip: Any, sources: Any) -> None:
         sources[4 * n + c + k] = max(slip[k], 0.0)
         sources[4 * n + 2 * c + k] = min(slip[k], 0.0)
     sources[4 * n + 3 * c] = 1.0
+    if terms.table.shape[0] > 0:
+        evaluate_terms(terms, work.angle[:n], dq, False)
+    for k in range(terms.table.shape[0]):
+        sources[4 * n + 3 * c + 1 + k] = value_of(terms, k, FORWARD, slip)
+
+
+@kernel
+def set_signals(terms: Terms, load: Any, channels: Any) -> None:
+    """Loads (n,), or (0,), and logged channels (k,) of one sample."""
+    for j in range(load.size):
+        set_load(terms, j, load[j])
+    set_channels(terms, channels)
 
 
 @kernel
@@ -153,7 +179,7 @@ def placed_regressor(
     for i in range(dq.size):
         link_columns(tree, columns, i, work, W)
     if columns.row.size > 0:
-        fill_sources(dq, ddq, slip, work.sources)
+        fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):
         if columns.column[e] >= 0:
             W[columns.row[e], columns.column[e]] += (
@@ -187,7 +213,7 @@ def regressor(
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
-@entry(void(tree_type, columns_type, _matrix, _matrix, _matrix, _matrix, work_type, boolean, _cube))
+@entry(void(tree_type, columns_type, *[_matrix] * 6, work_type, boolean, _cube))
 def regressor_batch(
     tree: Tree,
     columns: Columns,
@@ -195,12 +221,17 @@ def regressor_batch(
     dq: Any,
     ddq: Any,
     slip: Any,
+    load: Any,
+    channels: Any,
     work: Work,
     clean: bool,
     W: Any,
 ) -> None:
-    """`regressor` over the rows of q, dq, ddq (N, n) and slip (N, c), into W (N, n, p)."""
+    """`regressor` over the rows of q, dq, ddq (N, n), slip (N, c), load (N, n), or (N, 0) where no
+    term needs it, and channels (N, k), into W (N, n, p).
+    """
     for k in range(q.shape[0]):
+        set_signals(tree.terms, load[k], channels[k])
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, clean, W[k])
 
 
@@ -208,10 +239,7 @@ def regressor_batch(
     void(
         tree_type,
         columns_type,
-        _matrix,
-        _matrix,
-        _matrix,
-        _matrix,
+        *[_matrix] * 6,
         work_type,
         _matrix,
         int64[::1],
@@ -226,6 +254,8 @@ def regressor_entries_batch(
     dq: Any,
     ddq: Any,
     slip: Any,
+    load: Any,
+    channels: Any,
     work: Work,
     W: Any,
     row: Any,
@@ -236,6 +266,7 @@ def regressor_entries_batch(
     is scratch.
     """
     for k in range(q.shape[0]):
+        set_signals(tree.terms, load[k], channels[k])
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, False, W)
         for a in range(row.size):
             out[k, a] = W[row[a], column[a]]

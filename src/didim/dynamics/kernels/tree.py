@@ -1,7 +1,7 @@
 """The flat arrays that describe a robot to the kernels, and the motion of its links.
 
 `Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread.
-n joints, c contacts. Frame i moves along or about its own z axis; `rotation` and `translation`
+n joints, c contacts, K terms. Frame i moves along or about its own z axis; `rotation` and `translation`
 place it in its parent's frame at q_i = 0.
 """
 
@@ -12,19 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
+from didim.dynamics.kernels.terms import Terms, terms_type
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 from didim.jit.compiled import kernel, record_type
 from didim.jit.types import float64, int64
 
 
 class Tree(NamedTuple):
-    """What never changes in a robot."""
+    """What its parameters phi do not change in a robot."""
 
     parent: Any  # (n,) int64, -1: the base; a parent comes before its children
     prismatic: Any  # (n,) int64, 1 where the joint slides
     rotation: Any  # (n, 3, 3)
     translation: Any  # (n, 3) m
     gravity: Any  # (3,) m/s^2, in the base frame
+    terms: Terms  # effects that are expressions
 
 
 class Values(NamedTuple):
@@ -41,6 +43,7 @@ class Values(NamedTuple):
     only: Any  # (c,) int64 the one joint of a contact, -1: it couples several
     limit_positive: Any  # (c,) Coulomb limit of a contact that slips forward
     limit_negative: Any  # (c,) and backward
+    term: Any  # (K,) parameter of each term
 
 
 class Work(NamedTuple):
@@ -61,21 +64,21 @@ class Work(NamedTuple):
     slide: Any  # (n, n, 3) its linear part, at the origin of frame i
     M: Any  # (n, n)
     bias: Any  # (n,)
-    sources: Any  # (4 n + 3 c + 1,) signals that the effects are made of
+    sources: Any  # (4 n + 3 c + 1 + K,) signals that the effects are made of
 
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
-tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector)
+tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, terms_type)
 work_type = record_type(
     Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector
 )
 values_type = record_type(
-    Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], _vector, _vector
+    Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], *[_vector] * 3
 )
 
 
-def allocate(n: int, c: int) -> Work:
-    """Scratch memory for a robot of n joints and c contacts; the kernels themselves allocate
+def allocate(n: int, c: int, K: int) -> Work:
+    """Scratch memory for a robot of n joints, c contacts and K terms; the kernels themselves allocate
     nothing.
     """
     shapes = [
@@ -87,7 +90,7 @@ def allocate(n: int, c: int) -> Work:
         (n, n, 3),
         (n, n),
         (n,),
-        (4 * n + 3 * c + 1,),
+        (4 * n + 3 * c + 1 + K,),
     ]
     return Work(*(np.zeros(shape) for shape in shapes))
 
@@ -104,7 +107,10 @@ def turn(q: Any, work: Work) -> None:
 def place(tree: Tree, q: Any, work: Work) -> None:
     """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
     one_by_one = q.size < MIN_VECTOR_LENGTH
-    if not one_by_one:
+    if one_by_one:
+        for i in range(q.size):
+            work.angle[i] = q[i]
+    else:
         turn(q, work)
     for i in range(tree.parent.size):
         if tree.prismatic[i]:

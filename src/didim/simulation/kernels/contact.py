@@ -11,6 +11,8 @@ or the nearest that it can give,
 a box-constrained linear problem with the matrix A = D M^-1 D', solved by projected Gauss-Seidel. A
 contact at rest whose force lies within its limits thus stays at rest exactly; the same f makes
 `slip`, so that tau = W phi holds always (43).
+
+The limits are those of this instant: what velocity, position or load make of them (`terms.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ from typing import Any, NamedTuple
 
 from didim.dynamics.kernels.direct import factored, solve
 from didim.dynamics.kernels.elementary import tanhs
-from didim.dynamics.kernels.inverse import add_contact, contact_speed
+from didim.dynamics.kernels.inverse import add_contact, contact_speed, own_friction
+from didim.dynamics.kernels.terms import (
+    FORWARD,
+    Terms,
+    contact_sum,
+    run_terms,
+    set_load,
+    solve_loads,
+)
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.types import float64, int64
@@ -42,6 +52,9 @@ class ContactWorkspace(NamedTuple):
     count: Any  # (1,) int64 how many are slow
     held: Any  # (c,) int64 whether the contact was held from the beginning of the step
     smooth: Any  # (padded c,) scratch of smooth friction
+    forward: Any  # (c,) limit of each contact at this instant, forward
+    backward: Any  # (c,) and backward
+    rest: Any  # (n,) torque without the joints' own friction, where terms need the load
 
 
 contact_workspace_type = record_type(
@@ -53,20 +66,70 @@ contact_workspace_type = record_type(
     float64[:, ::1],
     int64[::1],
     int64[::1],
-    float64[::1],
+    *[float64[::1]] * 4,
 )
 
 
 @kernel
-def slide(values: Values, i: int, u: float) -> float:
-    """Coulomb force of contact i while it slides with velocity u."""
-    return values.limit_positive[i] if u > 0.0 else (-values.limit_negative[i] if u < 0.0 else 0.0)
+def fill_limits(tree: Tree, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace) -> None:
+    """The limits of all contacts at this instant; the terms as their registers hold them."""
+    for i in range(contacts.forward.size):
+        contacts.forward[i] = values.limit_positive[i]
+        contacts.backward[i] = values.limit_negative[i]
+    if tree.terms.table.shape[0] > 0:
+        add_term_limits(tree, values, dq, tau, contacts)
+
+
+@shared
+def add_term_limits(
+    tree: Tree, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace
+) -> None:
+    """Add the terms to both limits of all contacts."""
+    terms, phi, force = tree.terms, values.term, contacts.force
+    own_friction(terms, values, dq, contacts.rest)
+    for j in range(tau.size):
+        contacts.rest[j] = tau[j] - contacts.rest[j]
+    for i in range(force.size):
+        contacts.smooth[i] = -1.0
+    side = contacts.smooth[: force.size]
+    solve_loads(terms, phi, contacts.backward, values.only, side, contacts.rest, force)
+    for i in range(force.size):
+        contacts.backward[i] = -force[i]
+        side[i] = 1.0
+    solve_loads(terms, phi, contacts.forward, values.only, side, contacts.rest, force)
+    for i in range(force.size):
+        contacts.forward[i] = force[i]
+
+
+@shared
+def slip_under_load(
+    terms: Terms, values: Values, contacts: ContactWorkspace, slip: Any
+) -> None:
+    """The slip of the contacts at rest where limits depend on the load: the force over the limit at
+    the load that it leaves, which stays in the registers.
+    """
+    for i in range(slip.size):
+        if values.only[i] >= 0:
+            set_load(terms, values.only[i], contacts.rest[values.only[i]] - contacts.force[i])
+    run_terms(terms, False)
+    for i in range(slip.size):
+        f = contacts.force[i]
+        if abs(contacts.speed[i]) <= REST_SPEED and can_stick(contacts, i):
+            constant = values.limit_positive[i] if f > 0.0 else values.limit_negative[i]
+            limit = constant + contact_sum(terms, values.term, i, FORWARD, f)
+            slip[i] = f / limit if limit > 0.0 else 0.0
 
 
 @kernel
-def can_stick(values: Values, i: int) -> bool:
+def slide(contacts: ContactWorkspace, i: int, u: float) -> float:
+    """Force of contact i while it slides with velocity u."""
+    return contacts.forward[i] if u > 0.0 else (-contacts.backward[i] if u < 0.0 else 0.0)
+
+
+@kernel
+def can_stick(contacts: ContactWorkspace, i: int) -> bool:
     """A contact without limits, or with a negative one, always slides."""
-    forward, backward = values.limit_positive[i], values.limit_negative[i]
+    forward, backward = contacts.forward[i], contacts.backward[i]
     return forward >= 0.0 and backward >= 0.0 and forward + backward > 0.0
 
 
@@ -77,7 +140,7 @@ def find_slow(values: Values, h: float, known: int, contacts: ContactWorkspace, 
     """
     found = known
     for i in range(contacts.speed.size):
-        u, new = contacts.speed[i], can_stick(values, i)
+        u, new = contacts.speed[i], can_stick(contacts, i)
         for a in range(known):
             new = new and contacts.slow[a] != i
         if new and u * (u + h * contact_speed(values, i, ddq)) <= 0.0:
@@ -113,11 +176,10 @@ def hold(
             for b in range(count):
                 rest -= contacts.A[i, contacts.slow[b]] * contacts.force[contacts.slow[b]]
             free = contacts.force[i] + rest / contacts.A[i, i]
-            held = min(max(free, -values.limit_negative[i]), values.limit_positive[i])
+            held = min(max(free, -contacts.backward[i]), contacts.forward[i])
             change = max(
                 change,
-                abs(held - contacts.force[i])
-                / (values.limit_positive[i] + values.limit_negative[i]),
+                abs(held - contacts.force[i]) / (contacts.forward[i] + contacts.backward[i]),
             )
             contacts.force[i] = held
         if change < FORCE_TOLERANCE or count == 1:
@@ -144,7 +206,7 @@ def row_products(A: Any, i: int, B: Any, k: int) -> float:
 
 
 @kernel
-def settle(values: Values, contacts: ContactWorkspace, ddq: Any) -> None:
+def settle(contacts: ContactWorkspace, ddq: Any) -> None:
     """Acceleration at this instant, for the output.
 
     A contact that comes to rest, or passes through it, within the step has over the step another
@@ -156,19 +218,19 @@ def settle(values: Values, contacts: ContactWorkspace, ddq: Any) -> None:
         i = contacts.slow[a]
         u = contacts.speed[i]
         if abs(u) > REST_SPEED:
-            more = slide(values, i, u) - contacts.force[i]
+            more = slide(contacts, i, u) - contacts.force[i]
             for j in range(ddq.size):
                 ddq[j] -= contacts.column[i, j] * more
 
 
 @kernel
-def is_held(values: Values, contacts: ContactWorkspace, i: int) -> bool:
+def is_held(contacts: ContactWorkspace, i: int) -> bool:
     """Whether the force of a slow contact lies within its limits, so that it comes to rest."""
-    return -values.limit_negative[i] < contacts.force[i] < values.limit_positive[i]
+    return -contacts.backward[i] < contacts.force[i] < contacts.forward[i]
 
 
 @kernel
-def reverses(values: Values, contacts: ContactWorkspace) -> bool:
+def reverses(contacts: ContactWorkspace) -> bool:
     """Whether a contact that moves comes to rest, or passes through it, within the step: its force
     is not that of sliding.
     """
@@ -176,17 +238,17 @@ def reverses(values: Values, contacts: ContactWorkspace) -> bool:
     for a in range(contacts.count[0]):
         i = contacts.slow[a]
         u = contacts.speed[i]
-        found = found or (abs(u) > REST_SPEED and contacts.force[i] != slide(values, i, u))
+        found = found or (abs(u) > REST_SPEED and contacts.force[i] != slide(contacts, i, u))
     return found
 
 
 @kernel
-def mark_held(values: Values, contacts: ContactWorkspace) -> None:
+def mark_held(contacts: ContactWorkspace) -> None:
     """Remember, at the beginning of a step, which contacts are held."""
     for i in range(contacts.held.size):
         contacts.held[i] = 0
     for a in range(contacts.count[0]):
-        contacts.held[contacts.slow[a]] = is_held(values, contacts, contacts.slow[a])
+        contacts.held[contacts.slow[a]] = is_held(contacts, contacts.slow[a])
 
 
 @kernel
@@ -198,13 +260,35 @@ def arrest(values: Values, contacts: ContactWorkspace, dq: Any) -> None:
         fastest = 0.0
         for a in range(contacts.count[0]):
             i = contacts.slow[a]
-            if contacts.held[i] and is_held(values, contacts, i):
+            if contacts.held[i] and is_held(contacts, i):
                 u = contact_speed(values, i, dq)
                 fastest = max(fastest, abs(u))
                 for j in range(dq.size):
                     dq[j] -= contacts.column[i, j] * u / contacts.A[i, i]
         if fastest < 1e-15:
             break
+
+
+@kernel
+def smooth_forces(tree: Tree, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
+    """Force of all contacts, limit * slip, by smooth friction; where limits depend on the load, the
+    limits at the load that it leaves.
+    """
+    terms, phi, force = tree.terms, values.term, contacts.force
+    if terms.loaded:
+        for i in range(slip.size):
+            ahead = slip[i] >= 0.0
+            contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
+        constant = contacts.smooth[: slip.size]
+        solve_loads(terms, phi, constant, values.only, slip, contacts.rest, force)
+        for i in range(slip.size):
+            forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
+            backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
+            contacts.forward[i], contacts.backward[i] = forward, backward
+    else:
+        for i in range(slip.size):
+            limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
+            force[i] = limit * slip[i]
 
 
 @kernel
@@ -235,20 +319,19 @@ def accelerate(
     contacts.count[0] = 0
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
+    fill_limits(tree, values, dq, tau, contacts)
     for i in range(c):
         contacts.speed[i] = contact_speed(values, i, dq)
         contacts.smooth[i] = contacts.speed[i] / width
     if friction == SMOOTH:
         tanhs(contacts.smooth)
-    for i in range(c):
-        u = contacts.speed[i]
-        if friction == SMOOTH:
+        for i in range(c):
             slip[i] = contacts.smooth[i]
-            contacts.force[i] = (
-                values.limit_positive[i] if u > 0.0 else values.limit_negative[i]
-            ) * slip[i]
-        else:
-            contacts.force[i] = slide(values, i, u)
+        smooth_forces(tree, values, contacts, slip)
+    else:
+        for i in range(c):
+            contacts.force[i] = slide(contacts, i, contacts.speed[i])
+    for i in range(c):
         add_contact(values, i, -contacts.force[i], ddq)
     solve(work.M, ddq)
     if friction == EXACT:
@@ -259,9 +342,11 @@ def accelerate(
         contacts.count[0] = slow
         for i in range(c):
             u, f = contacts.speed[i], contacts.force[i]
-            limit = values.limit_positive[i] if f > 0.0 else values.limit_negative[i]
-            if abs(u) > REST_SPEED or not can_stick(values, i):
+            limit = contacts.forward[i] if f > 0.0 else contacts.backward[i]
+            if abs(u) > REST_SPEED or not can_stick(contacts, i):
                 slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:
                 slip[i] = f / limit if limit > 0.0 else 0.0
+        if tree.terms.loaded:
+            slip_under_load(tree.terms, values, contacts, slip)
     return -1

@@ -32,6 +32,7 @@ from didim.simulation.kernels.plant import (
     divergence,
     plant_type,
     rates,
+    read_channels,
     read_reference,
     write_status,
 )
@@ -67,8 +68,8 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 @kernel
 def record(plant: Plant, y: Any, row: int, out: Output) -> None:
     """Write the state y and what `rates` left for it, as it is at this instant."""
-    instant, contacts, values = plant.instant, plant.contacts, plant.values
-    settle(values, contacts, instant.ddq)
+    instant, contacts = plant.instant, plant.contacts
+    settle(contacts, instant.ddq)
     n = instant.tau.size
     for j in range(n):
         out.q[row, j] = y[j]
@@ -79,7 +80,7 @@ def record(plant: Plant, y: Any, row: int, out: Output) -> None:
         out.slip[row, i] = instant.slip[i]
         out.stuck[row, i] = (
             plant.friction == EXACT
-            and can_stick(values, i)
+            and can_stick(contacts, i)
             and abs(contacts.speed[i]) <= REST_SPEED
         )
 
@@ -148,10 +149,10 @@ def advance(
             ):
                 return row
             if stage == 0:
-                if whole and plant.friction == EXACT and reverses(plant.values, plant.contacts):
+                if whole and plant.friction == EXACT and reverses(plant.contacts):
                     trouble[2] = 1
                     return row
-                mark_held(plant.values, plant.contacts)
+                mark_held(plant.contacts)
             if T is not None:
                 stage_tangent(T, size, stage, length)
                 if plant.drive == CONTINUOUS:
@@ -221,7 +222,8 @@ def run(
                 plant.work,
                 plant.instant.v,
             )
-            apply(plant.law, plant.instant.v, plant.instant.tau)
+            read_channels(plant, t)
+            apply(plant.law, plant.instant, plant.enabled)
             if T is not None:
                 torque_tangent(plant, T, t, T.K[4])
         sub, parts, part = 0, 1, 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from didim.control.kernels.law import Law, continuous_command, controller_state_type, law_type
+from didim.dynamics.kernels.terms import set_channels
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import kernel, record_type, shared
@@ -37,6 +38,7 @@ class Instant(NamedTuple):
     tau: Any  # (n,) torque
     ddq: Any  # (n,) acceleration
     slip: Any  # (c,)
+    channels: Any  # (k,) logged channels
 
 
 class Plant(NamedTuple):
@@ -52,7 +54,9 @@ class Plant(NamedTuple):
     law: Any
     controller_state: Any
     reference: Any  # PiecewiseCubic of the reference, or of the torque in open loop
-    cursor: Any  # (1,) int64 interval that was read last
+    channels: Any  # PiecewiseCubic of the logged channels
+    enabled: int  # the channel that switches the drives on and off, -1: none
+    cursor: Any  # (2,) int64 intervals of reference and channels that were read last
     work: Any
     contacts: Any
     drive: int
@@ -62,7 +66,7 @@ class Plant(NamedTuple):
     stage: Any  # (10, 4 n) intermediate states and rates of the integrators
 
 
-instant_type = record_type(Instant, *[float64[::1]] * 4)
+instant_type = record_type(Instant, *[float64[::1]] * 5)
 plant_type = record_type(
     Plant,
     tree_type,
@@ -73,6 +77,8 @@ plant_type = record_type(
     law_type,
     controller_state_type,
     piecewise_cubic_type,
+    piecewise_cubic_type,
+    int64,
     int64[::1],
     work_type,
     contact_workspace_type,
@@ -100,13 +106,26 @@ def read_reference(
 
 
 @kernel
-def apply(law: Law, v: Any, tau: Any) -> None:
-    """tau = g v, eq. 8.
+def read_channels(plant: Plant, t: float) -> None:
+    """The logged channels at time t, into the instant and the registers of the terms."""
+    channels = plant.instant.channels
+    if channels.size > 0:
+        i = find(plant.channels.time, t, plant.cursor[1])
+        plant.cursor[1] = i
+        read(plant.channels.value, plant.channels.time, i, t, channels)
+        set_channels(plant.tree.terms, channels)
+
+
+@kernel
+def apply(law: Law, instant: Instant, enabled: int) -> None:
+    """tau = g v, eq. 8, or nothing where the channel `enabled` says that the drives are off.
 
     Implements (54).
     """
-    for j in range(tau.size):
-        tau[j] = row_times(law.gain, j, -1 if law.coupled else j, v)
+    on = 1.0 if enabled < 0 else instant.channels[enabled]
+    for j in range(instant.tau.size):
+        torque = row_times(law.gain, j, -1 if law.coupled else j, instant.v)
+        instant.tau[j] = on * torque
 
 
 @kernel
@@ -155,6 +174,7 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
     status = divergence(y, n)
     if status != OK:
         return status
+    read_channels(plant, t)
     if plant.drive == CONTINUOUS:
         read_reference(
             plant.reference, plant.cursor, t, plant.law.reads, controller_state.reference
@@ -165,7 +185,7 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
         continuous_command(
             plant.law, plant.own_tree, plant.own, controller_state, t, q, dq, work, instant.v
         )
-        apply(plant.law, instant.v, instant.tau)
+        apply(plant.law, instant, plant.enabled)
         for j in range(n):
             rate[2 * n + j] = controller_state.error[0, j]
             rate[3 * n + j] = controller_state.error[1, j]

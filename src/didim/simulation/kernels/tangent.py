@@ -34,11 +34,15 @@ from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
+    add_shapes,
+    add_sliding_terms,
     add_smooth,
     apply_tangent,
     driven,
+    fill_share,
     jolt,
     keep_held,
+    relieve,
     sort_contacts,
     stage_regressor,
 )
@@ -56,7 +60,7 @@ class Tangent(NamedTuple):
     K: Any  # (5, 4 n, m) of the rates
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
-    W: Any  # (n, b)
+    W: Any  # (n, b + T), parameters and shapes
     M: Any  # (n, n); so the next two
     by_q: Any
     by_dq: Any
@@ -65,6 +69,8 @@ class Tangent(NamedTuple):
     A: Any  # (c, c) D M^-1 D' of the held contacts, factored
     held: Any  # (c,) int64
     force: Any  # (c, m)
+    share: Any  # (n,) part of a change of torque that reaches the load
+    own: Any  # (2, n, n) scratch of `relieve`
     jump: Any  # (n,) of the velocity, where contacts are arrested
     none: Any  # (max(n, 3),) zeros
     first: Any  # (1,) int64 output row that the buffers begin with
@@ -85,6 +91,8 @@ tangent_type = record_type(
     _matrix,
     int64[::1],
     _matrix,
+    _vector,
+    _cube,
     _vector,
     _vector,
     int64[::1],
@@ -156,6 +164,11 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
             law, tree, own, controller_state, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen
         )
         apply_tangent(law.gain, T.law.v, T.tau)
+    if plant.enabled >= 0:
+        on = plant.instant.channels[plant.enabled]
+        for j in range(n):
+            for c in range(T.tau.shape[1]):
+                T.tau[j, c] *= on
 
 
 @spliced
@@ -172,6 +185,30 @@ def release(
 
 
 @spliced
+def terms_tangent(plant: Plant, T: Tangent, dq: Any) -> None:
+    """What terms beyond their own columns change in W, by_q and by_dq: shapes, and load."""
+    terms, values = plant.tree.terms, plant.values
+    add_shapes(terms, values.term, T.slip, T.share, T.W)
+    if terms.loaded:
+        relieve(
+            terms,
+            values,
+            plant.contacts,
+            T.columns,
+            plant.width if plant.friction == SMOOTH else 0.0,
+            dq,
+            T.held,
+            T.slip,
+            T.share,
+            plant.work.sources,
+            T.own,
+            T.by_q,
+            T.by_dq,
+            T.W,
+        )
+
+
+@spliced
 def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
     """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are
     `rate`.
@@ -182,11 +219,16 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
     dq, ddq = state[n : 2 * n], rate[n : 2 * n]
     place(plant.tree, state[:n], work)
     motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
-    sort_contacts(values, contacts, T.held, T.slip)
+    sort_contacts(contacts, T.held, T.slip)
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
+    if plant.tree.terms.table.shape[0] > 0:
+        add_sliding_terms(plant.tree.terms, values.term, T.held, T.slip, T.by_q, T.by_dq)
+        fill_share(plant.tree.terms, values, T.held, T.slip, T.share)
     stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
-    driven(T.by_q, T.by_dq, T.W, T.tau, work.M, T.x, K)
+    if plant.tree.terms.table.shape[0] > 0:
+        terms_tangent(plant, T, dq)
+    driven(T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
     release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 
 
@@ -225,7 +267,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
         T.held[i] = 0
     for a in range(contacts.count[0]):
         i = contacts.slow[a]
-        T.held[i] = contacts.held[i] and is_held(plant.values, contacts, i)
+        T.held[i] = contacts.held[i] and is_held(contacts, i)
     moved = 0.0
     for j in range(n):
         T.jump[j] = before[j] - after[j]
@@ -248,6 +290,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             T.by_dq,
             none,
             T.seen,
+            T.share,
             T.jump,
             last,
             T.K[4],

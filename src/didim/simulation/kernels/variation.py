@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from didim.dynamics.kernels.derivatives import motion_derivatives
+from didim.dynamics.kernels.derivatives import add_term_derivatives, motion_derivatives
 from didim.dynamics.kernels.direct import factor
 from didim.dynamics.kernels.regressor import Columns, placed_regressor
+from didim.dynamics.kernels.terms import (
+    BY_LOAD,
+    BY_V,
+    BY_X,
+    CONSERVATIVE,
+    CONTACT,
+    Terms,
+    at_slip,
+    no_terms,
+)
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, shared
 from didim.simulation.kernels.contact import ContactWorkspace, is_held
@@ -53,14 +63,14 @@ def solve_rows(L: Any, X: Any) -> None:
 
 
 @kernel
-def sort_contacts(values: Values, contacts: ContactWorkspace, held: Any, slip: Any) -> None:
+def sort_contacts(contacts: ContactWorkspace, held: Any, slip: Any) -> None:
     """Which contacts are held at this stage, and the slip of the others."""
     for i in range(slip.size):
         held[i] = 0
         slip[i] = 1.0 if contacts.speed[i] > 0.0 else (-1.0 if contacts.speed[i] < 0.0 else 0.0)
     for a in range(contacts.count[0]):
         i = contacts.slow[a]
-        held[i] = is_held(values, contacts, i)
+        held[i] = is_held(contacts, i)
         slip[i] = 0.0 if held[i] else (1.0 if contacts.force[i] > 0.0 else -1.0)
 
 
@@ -74,7 +84,7 @@ def add_smooth(
     n = by_dq.shape[0]
     for i in range(slip.size):
         slip[i] = np.tanh(contacts.speed[i] / width)
-        limit = values.limit_positive[i] if contacts.speed[i] > 0.0 else values.limit_negative[i]
+        limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
         steep = limit * (1.0 - slip[i] * slip[i]) / width
         for j in range(n):
             for k in range(n):
@@ -119,15 +129,19 @@ def keep_held(
 
 
 @shared
-def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, L: Any, x: Any, K: Any) -> None:
+def driven(
+    by_q: Any, by_dq: Any, W: Any, tau: Any, share: Any, L: Any, x: Any, K: Any
+) -> None:
     """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
     - W d(chi)).
+
+    `share` (n,) is the part of d(tau) that reaches the load, see `relieve`.
     """
     n, m, b = tau.shape[0], tau.shape[1], W.shape[1]
     for i in range(n):
         for c in range(m):
             K[i, c] = x[n + i, c]
-            K[n + i, c] = tau[i, c]
+            K[n + i, c] = share[i] * tau[i, c]
         for c in range(b):
             K[n + i, c] -= W[i, c]
         for k in range(n):
@@ -147,6 +161,97 @@ def stage_regressor(
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
+@kernel
+def add_sliding_terms(
+    terms: Terms, phi: Any, held: Any, slip: Any, by_q: Any, by_dq: Any
+) -> None:
+    """Add how the limits of the sliding contacts change with the motion to by_q and by_dq (n, n)."""
+    for k in range(terms.table.shape[0]):
+        c = terms.table[k, CONTACT]
+        if c >= 0 and not held[c]:
+            by_x = phi[k] * at_slip(terms, k, BY_X, slip[c])
+            by_v = phi[k] * at_slip(terms, k, BY_V, slip[c])
+            add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
+
+
+@kernel
+def add_shapes(terms: Terms, phi: Any, slip: Any, share: Any, W: Any) -> None:
+    """Add the columns of the shapes, the parameters that enter terms nonlinearly, to the last
+    columns of W; slip (c,) is 0 where a contact is held.
+    """
+    first = W.shape[1] - terms.shape.shape[0]
+    for t in range(terms.shape.shape[0]):
+        for k in range(terms.table.shape[0]):
+            ahead, back, c = terms.shape[t, k, 0], terms.shape[t, k, 1], terms.table[k, CONTACT]
+            if ahead >= 0:
+                change = terms.registers[ahead]
+                if c >= 0:
+                    change = change * max(slip[c], 0.0) + terms.registers[back] * min(slip[c], 0.0)
+                for i in range(W.shape[0]):
+                    reaches = 1.0 if terms.table[k, CONSERVATIVE] else share[i]
+                    W[i, first + t] += reaches * terms.weight[k, i] * phi[k] * change
+
+
+@kernel
+def fill_share(terms: Terms, values: Values, held: Any, slip: Any, share: Any) -> None:
+    """share (n,) = 1 / (1 + kappa), kappa = d f / d load of the contact of each joint that slides:
+    load + f = rest, so that the load changes by this part of any other torque.
+    """
+    for j in range(share.size):
+        share[j] = 1.0
+    for k in range(terms.table.shape[0]):
+        c = terms.table[k, CONTACT]
+        if c >= 0 and not held[c] and values.only[c] >= 0:
+            share[values.only[c]] += values.term[k] * at_slip(terms, k, BY_LOAD, slip[c])
+    for j in range(share.size):
+        share[j] = 1.0 / share[j]
+
+
+@shared
+def relieve(
+    terms: Terms,
+    values: Values,
+    contacts: ContactWorkspace,
+    columns: Columns,
+    smooth_width: float,
+    dq: Any,
+    held: Any,
+    slip: Any,
+    share: Any,
+    sources: Any,
+    own: Any,
+    by_q: Any,
+    by_dq: Any,
+    W: Any,
+) -> None:
+    """Multiply what a joint's own friction and offset add to by_q, by_dq (n, n) and W by the share
+    that reaches the load; own (2, n, n) is scratch, smooth_width 0 where friction is exact.
+    """
+    n, own_q, own_dq = dq.size, own[0], own[1]
+    for i in range(n):
+        for j in range(n):
+            own_q[i, j] = own_dq[i, j] = 0.0
+        one_way = values.viscous_positive[i] if dq[i] > 0.0 else values.viscous_negative[i]
+        own_dq[i, i] = values.viscous[i, i] + (one_way if dq[i] != 0.0 else 0.0)
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] < 0 and not terms.table[k, CONSERVATIVE]:
+            by_x = values.term[k] * terms.registers[terms.table[k, BY_X]]
+            by_v = values.term[k] * terms.registers[terms.table[k, BY_V]]
+            add_term_derivatives(terms, k, by_x, by_v, own_q, own_dq)
+    add_sliding_terms(terms, values.term, held, slip, own_q, own_dq)
+    if smooth_width > 0.0:
+        add_smooth(values, contacts, smooth_width, slip, own_dq)
+    for i in range(n):
+        for j in range(n):
+            by_q[i, j] -= (1.0 - share[i]) * own_q[i, j]
+            by_dq[i, j] -= (1.0 - share[i]) * own_dq[i, j]
+    for e in range(columns.row.size):
+        if columns.own[e] and columns.column[e] >= 0:
+            i = columns.row[e]
+            torque = columns.weight[e] * sources[columns.source[e]]
+            W[i, columns.column[e]] -= (1.0 - share[i]) * torque
+
+
 @shared
 def jolt(
     tree: Tree,
@@ -161,6 +266,7 @@ def jolt(
     by_dq: Any,
     none: Any,
     tau: Any,
+    share: Any,
     jump: Any,
     x: Any,
     K: Any,
@@ -168,18 +274,21 @@ def jolt(
     """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n
     to 2 n of K (4 n, m).
     """
-    weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3])
+    still = no_terms(tree.terms)
+    weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], still)
     n = jump.size
     for i in range(slip.size):
         slip[i] = 0.0
     motion_derivatives(weightless, values, none[:n], jump, work, ground, M, by_q, by_dq)
     stage_regressor(weightless, columns, none[:n], jump, slip, work, W)
-    for e in range(columns.row.size):  # offsets are no inertia
-        if columns.column[e] >= 0 and columns.source[e] == work.sources.size - 1:
-            W[columns.row[e], columns.column[e]] -= columns.weight[e]
+    one = 4 * n + 3 * slip.size
+    for e in range(columns.row.size):  # offsets and terms are no inertia
+        if columns.column[e] >= 0 and columns.source[e] >= one:
+            torque = columns.weight[e] * work.sources[columns.source[e]]
+            W[columns.row[e], columns.column[e]] -= torque
     for i in range(n):
         for c in range(tau.shape[1]):
             tau[i, c] = 0.0
         for k in range(n):
             by_dq[i, k] = 0.0
-    driven(by_q, by_dq, W, tau, work.M, x, K)
+    driven(by_q, by_dq, W, tau, share, work.M, x, K)

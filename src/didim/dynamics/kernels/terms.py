@@ -1,0 +1,211 @@
+"""Terms: the torques of effects that are given as expressions, such as Stribeck friction, springs
+and ripple.
+
+A term is a function s of the coordinate of its effect x = w q (a joint's own position, or a
+weighted sum of several), of its velocity v = w dq, of the load of the joint and of logged channels.
+It adds w s phi to the torque, where phi is its parameter. A term that belongs to a contact is a
+part of the contact's limit instead: forward s(slip = 1) phi, backward -s(slip = -1) phi.
+
+The load of a joint is its torque without its own friction and offset: what inertia, gravity,
+springs and couplings need. With rest = tau - own friction, a contact that slides obeys
+
+    load = rest - f,   f = side L(load),   side = 1 forward, -1 backward,
+
+one equation for each joint, whatever the others do: friction that grows with load needs no
+iteration over the robot.
+
+The expressions run as one tape over registers, see `didim.expressions`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from didim.dynamics.kernels.vectors import row_times
+from didim.expressions.kernels.tape import compute
+from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.types import float64, int64
+
+CONTACT, CONSERVATIVE, X, V = range(4)
+"""Columns of `Terms.table`: the contact of a term, or -1; whether it counts as load; the registers
+of its coordinate and velocity.
+"""
+FORWARD, BY_X, BY_V, BY_LOAD = range(4, 8)
+"""Registers of s, of the forward limit for a contact, and of its derivatives."""
+BACKWARD = 8
+"""Registers of the backward limit and of its derivatives, in the same order; for a contact only."""
+WIDTH = 12
+
+MAX_NEWTON_STEPS = 30
+LOAD_TOLERANCE = 1e-14
+
+
+class Terms(NamedTuple):
+    """K terms, their tape and its registers. The registers are written to: one copy per thread."""
+
+    code: Any  # (I, 4) int64 instructions of the tape
+    first: int  # instructions that the values need; the others are for derivatives
+    values_address: int  # machine code of the first instructions, 0: none
+    all_address: int  # machine code of all of them
+    table: Any  # (K, WIDTH) int64
+    weight: Any  # (K, n) w
+    only: Any  # (K,) int64 the one joint of w, -1: several
+    load: Any  # (n,) int64 register of each joint's load, -1: no term needs it
+    loaded: int  # whether any term needs a load
+    channel: Any  # (k,) int64 register of each logged channel
+    shape: Any  # (T, K, 2) int64 registers of the derivatives by shapes, forward and backward
+    registers: Any  # (R,)
+
+
+_vector, _matrix = float64[::1], float64[:, ::1]
+terms_type = record_type(
+    Terms,
+    int64[:, ::1],
+    *[int64] * 3,
+    int64[:, ::1],
+    _matrix,
+    int64[::1],
+    int64[::1],
+    int64,
+    int64[::1],
+    int64[:, :, ::1],
+    _vector,
+)
+
+
+@shared
+def run_terms(terms: Terms, more: bool) -> None:
+    """Run the tape with the coordinates, loads and channels that its registers hold; `more`: with
+    derivatives.
+    """
+    address = terms.all_address if more else terms.values_address
+    last = terms.code.shape[0] if more else terms.first
+    compute(address, terms.code, terms.registers, last)
+
+
+@kernel
+def evaluate_terms(terms: Terms, q: Any, dq: Any, more: bool) -> None:
+    """All terms at q, dq (n,), into the registers."""
+    for k in range(terms.table.shape[0]):
+        terms.registers[terms.table[k, X]] = row_times(terms.weight, k, terms.only[k], q)
+        terms.registers[terms.table[k, V]] = row_times(terms.weight, k, terms.only[k], dq)
+    run_terms(terms, more)
+
+
+@kernel
+def no_terms(terms: Terms) -> Terms:
+    """A robot's terms with none left."""
+    return Terms(
+        terms.code,
+        0,
+        0,
+        0,
+        terms.table[:0],
+        terms.weight,
+        terms.only,
+        terms.load,
+        0,
+        terms.channel,
+        terms.shape,
+        terms.registers,
+    )
+
+
+@kernel
+def set_channels(terms: Terms, channels: Any) -> None:
+    """The logged channels (k,) of this instant."""
+    for i in range(terms.channel.size):
+        terms.registers[terms.channel[i]] = channels[i]
+
+
+@kernel
+def set_load(terms: Terms, j: int, load: float) -> None:
+    """The load of joint j, where a term needs it."""
+    if terms.load[j] >= 0:
+        terms.registers[terms.load[j]] = load
+
+
+@kernel
+def at_slip(terms: Terms, k: int, forward: int, slip: float) -> float:
+    """What term k, or its derivative in column `forward`, is at the slip of its contact."""
+    ahead, back = terms.table[k, forward], terms.table[k, forward + BACKWARD - FORWARD]
+    return float(
+        terms.registers[ahead] * max(slip, 0.0) + terms.registers[back] * min(slip, 0.0)
+    )
+
+
+@kernel
+def value_of(terms: Terms, k: int, forward: int, slip: Any) -> float:
+    """Term k, or its derivative in column `forward`, at the slips (c,) of the contacts."""
+    c = terms.table[k, CONTACT]
+    if c >= 0:
+        return at_slip(terms, k, forward, slip[c])
+    return float(terms.registers[terms.table[k, forward]])
+
+
+@kernel
+def add_term(terms: Terms, k: int, torque: float, tau: Any) -> None:
+    """Add the torque of term k to tau (n,): w times it."""
+    j = terms.only[k]
+    if j >= 0:
+        tau[j] += terms.weight[k, j] * torque
+    else:
+        for i in range(tau.size):
+            tau[i] += terms.weight[k, i] * torque
+
+
+@kernel
+def add_smooth_terms(terms: Terms, phi: Any, tau: Any) -> None:
+    """Add the terms that belong to no contact."""
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] < 0:
+            add_term(terms, k, phi[k] * terms.registers[terms.table[k, FORWARD]], tau)
+
+
+@kernel
+def add_contact_terms(terms: Terms, phi: Any, slip: Any, tau: Any) -> None:
+    """Add the terms that belong to contacts, at their slips (c,)."""
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] >= 0:
+            torque = phi[k] * at_slip(terms, k, FORWARD, slip[terms.table[k, CONTACT]])
+            add_term(terms, k, torque, tau)
+
+
+@kernel
+def contact_sum(terms: Terms, phi: Any, c: int, forward: int, side: float) -> float:
+    """Sum of phi s, or of phi times a derivative of s, over the terms of contact c on one side."""
+    total = 0.0
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] == c:
+            total += phi[k] * terms.registers[terms.table[k, forward + (BACKWARD - FORWARD) * (side < 0.0)]]
+    return total
+
+
+@shared
+def solve_loads(
+    terms: Terms, phi: Any, limit: Any, only: Any, side: Any, rest: Any, force: Any
+) -> None:
+    """force (c,) = side L(load) of all contacts, with load + force = rest at each joint that needs
+    its load; Newton's method, joint by joint.
+
+    `limit` (c,) is the constant part of L on that side, `side` (c,) from -1 to 1.
+    """
+    c = force.size
+    for j in range(rest.size):
+        set_load(terms, j, rest[j])
+    for step in range(MAX_NEWTON_STEPS):
+        if step > 0 or terms.loaded:
+            run_terms(terms, False)
+        worst = 0.0
+        for i in range(c):
+            force[i] = side[i] * (limit[i] + contact_sum(terms, phi, i, FORWARD, side[i]))
+            j = only[i]
+            if terms.loaded and j >= 0 and terms.load[j] >= 0:
+                load = terms.registers[terms.load[j]]
+                error = load + force[i] - rest[j]
+                slope = 1.0 + side[i] * contact_sum(terms, phi, i, BY_LOAD, side[i])
+                set_load(terms, j, load - error / slope)
+                scale = abs(rest[j]) + abs(force[i])
+                worst = max(worst, abs(error) - LOAD_TOLERANCE * scale)
+        if worst <= 0.0:
+            break
