@@ -12,7 +12,7 @@ from didim.expressions.expression import Name, Number, Operation, derivative, ev
 from didim.expressions.grammar import parse
 from didim.expressions.nodes import ordered
 from didim.expressions.text import c_text, python_text, shown
-from didim.expressions.tokens import MAX_CHARACTERS
+from didim.expressions.tokens import MAX_CHARACTERS, MAX_CHARACTERS_WITH_TABLE
 from support.expressions import compiled_c, random_expression
 
 NAMES = ["x", "y"]
@@ -80,6 +80,29 @@ def test_trees_that_were_not_folded_are_read_back_folded():
     tree = Operation("*", (Operation("neg", (Number(2.0),)), Operation("+", (X, Number(-0.0)))))
     assert shown(tree) == "-2*(x + (-0))"
     assert parse(shown(tree), NAMES, "test") == parse("-2*x", NAMES, "test")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "table(x, [0, 1], [0, 10])",
+        "y + 2*table(x, [-1.5, 0, 0.1, 0.3, 7], [0.1, 0.7, 0.7, -0.33, 1])",
+        "table(table(x, [0, 1], [1, 0.3]) + y, [1, 2, 3], [1, 1.5, 3.7])^2",
+        "sin(x) + table(x, [0, 3], [1, 2]) + table(y, [3, 4], [1, 2])",
+    ],
+)
+def test_tables_are_shown_as_tables(text):
+    assert shown(parse(text, NAMES, "test")) == text
+
+
+def test_long_tables_are_read_back():
+    rng = np.random.default_rng(0)
+    for digits in (2, 6, 17):
+        at = [float(f"{x:.{digits + 2}g}") for x in np.cumsum(rng.uniform(0.1, 1, 200)) - 9]
+        values = [float(f"{y:.{digits}g}") for y in rng.normal(size=200)]
+        expression = parse(f"table(x, {at}, {values})", NAMES, "test")
+        assert parse(shown(expression), NAMES, "test") == expression
+        assert len(shown(expression)) < MAX_CHARACTERS_WITH_TABLE
 
 
 def python_function(expression):
