@@ -36,6 +36,7 @@ TEXTS = [
     "x - (-2)",
     "-(x*y)",
     "k_1*sin(x)^2 + min(x, max(y, 0.1))",
+    "table(x - y, [-1, 0, 0.5, 3], [2, 2, -1, 0.3])*y",
     "exp(-abs(x/y)^1.5)*sign(x)*tanh(y)*sqrt(abs(x))*log(abs(y))*cos(x)",
 ]
 
@@ -102,6 +103,7 @@ def test_long_tables_are_read_back():
         values = [float(f"{y:.{digits}g}") for y in rng.normal(size=200)]
         expression = parse(f"table(x, {at}, {values})", NAMES, "test")
         assert parse(shown(expression), NAMES, "test") == expression
+        assert shown(expression).count("[") == 2
         assert len(shown(expression)) < MAX_CHARACTERS_WITH_TABLE
 
 

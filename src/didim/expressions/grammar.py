@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from itertools import pairwise
 
 from didim.errors import nearest
 from didim.expressions.nodes import Expression, Name, Number, Operation, operation
-from didim.expressions.table import MAX_KNOTS, MIN_KNOTS, OPERATIONS_PER_SEGMENT, slopes, table
+from didim.expressions.table import OPERATIONS_PER_SEGMENT, problem_of, table
 from didim.expressions.tokens import FUNCTIONS, RESERVED, Token, Tokens
 
 MAX_DEPTH = 50
@@ -148,20 +147,11 @@ class _Parser:
             columns.append(self._knots())
         self._close(")", parenthesis)
         self._depth -= 1
-        at, values = columns
-        problem = None
-        if len(at) != len(values):
-            problem = f"the table has {len(at)} knots, but {len(values)} values"
-        elif not MIN_KNOTS <= len(at) <= MAX_KNOTS:
-            problem = f"a table has {MIN_KNOTS} to {MAX_KNOTS} knots, not {len(at)}"
-        elif not all(before < after for before, after in pairwise(at)):
-            problem = "the knots of a table must rise strictly"
-        elif not all(map(math.isfinite, (at[-1] - at[0], *slopes(at, values)))):
-            problem = "the table is too wide or too steep"
+        problem = problem_of(*columns)
         if problem:
             self._tokens.refuse(problem, function)
-        self._count(OPERATIONS_PER_SEGMENT * (len(at) - 1), function)
-        return table(x, at, values)
+        self._count(OPERATIONS_PER_SEGMENT * (len(columns[0]) - 1), function)
+        return table(x, *columns)
 
     def _knots(self) -> list[float]:
         """[x0, x1, ...], numbers with or without a sign."""

@@ -1,14 +1,14 @@
 """Piecewise linear tables as arithmetic, which nothing else need know, and back for printing.
 
-    y(x) = y_0 + sum over k of s_k (min(max(x, x_k), x_k+1) - x_k)
+    y(x) = y_0 + sum over k of (y_k+1 - y_k) / (x_k+1 - x_k) (min(max(x, x_k), x_k+1) - x_k)
 
-with the slopes s_k, without those that are 0; it is constant beyond the ends.
+It is constant beyond the ends.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,47 +17,56 @@ from didim.expressions.nodes import Expression, Number, Operation
 MIN_KNOTS, MAX_KNOTS = 2, 200
 OPERATIONS_PER_SEGMENT = 5
 
-_MAX_DIGITS = 17
-"""Decimal digits that tell all floats apart."""
-
 
 class Table(NamedTuple):
     """The arguments of a table: x, the knots (K,) and the values (K,) there."""
 
     x: Expression
-    at: list[float]
-    values: list[float]
+    knots: Sequence[float]
+    values: Sequence[float]
 
 
-def slopes(at: Sequence[float], values: Sequence[float]) -> list[float]:
-    """(K - 1,) slopes between knots (K,) that strictly rise; one that is too large for a number is
-    not finite.
-    """
-    return [
+class _Segment(NamedTuple):
+    """A table between two neighbouring knots."""
+
+    x: Expression
+    left: float
+    right: float
+    before: float
+    after: float
+
+
+def problem_of(knots: Sequence[float], values: Sequence[float]) -> str | None:
+    """What is wrong with the lists of a table, if anything."""
+    if len(knots) != len(values):
+        return f"the table has {len(knots)} knots, but {len(values)} values"
+    if not MIN_KNOTS <= len(knots) <= MAX_KNOTS:
+        return f"a table has {MIN_KNOTS} to {MAX_KNOTS} knots, not {len(knots)}"
+    if not all(left < right for left, right in pairwise(knots)):
+        return "the knots of a table must rise strictly"
+    slopes = [
         (after - before) / (right - left)
-        for (left, right), (before, after) in zip(pairwise(at), pairwise(values), strict=True)
+        for (left, right), (before, after) in zip(pairwise(knots), pairwise(values), strict=True)
     ]
+    if not all(map(math.isfinite, (knots[-1] - knots[0], *slopes))):
+        return "the table is too wide or too steep"
+    return None
 
 
-def table(x: Expression, at: Sequence[float], values: Sequence[float]) -> Expression:
-    """The values (K,) at knots (K,) that strictly rise, between them by straight lines. Its terms
-    are not simplified, so that `as_table` finds them.
+def table(x: Expression, knots: Sequence[float], values: Sequence[float]) -> Expression:
+    """The values (K,) at knots (K,), between them by straight lines. Its numbers are not folded, so
+    that `as_table` finds them.
     """
     result: Expression = Number(values[0])
-    for slope, (a, b) in zip(slopes(at, values), pairwise(at), strict=True):
-        if slope != 0:
-            left, right = Number(a), Number(b)
-            inside = Operation("min", (Operation("max", (x, left)), right))
-            term = Operation("*", (Number(slope), Operation("-", (inside, left))))
-            result = Operation("+", (result, term))
+    for (left, right), (before, after) in zip(pairwise(knots), pairwise(values), strict=True):
+        segment = _Segment(x, left, right, before, after)
+        result = Operation("+", (result, _term(segment)))
     return result
 
 
 def as_table(expression: Expression) -> Table | None:
-    """The table that `table` made this expression of, up to parts without slope at its ends; None
-    if it is none. `table` of it is the same expression.
-    """
-    segments = []
+    """The arguments of `table` that give this expression; None if there are none."""
+    segments: list[_Segment] = []
     rest = expression
     while isinstance(rest, Operation) and rest.operator == "+":
         segment = _segment(rest.arguments[1])
@@ -65,52 +74,39 @@ def as_table(expression: Expression) -> Table | None:
             return None
         segments.append(segment)
         rest = rest.arguments[0]
-    if not segments or not isinstance(rest, Number):
+    if not segments:
         return None
-    x, _, at, _ = segments[-1]
-    found = Table(x, [at], [rest.value])
-    for inner, slope, left, right in reversed(segments):
-        if inner != x or left < found.at[-1]:
-            return None
-        if left > found.at[-1]:
-            found.at.append(left)
-            found.values.append(found.values[-1])
-        before, width = found.values[-1], right - left
-        ends = (y for y in _near(before + slope * width) if (y - before) / width == slope)
-        value = next(ends, None)
-        if value is None:
-            return None
-        found.at.append(right)
-        found.values.append(value)
-    return found if len(found.at) <= MAX_KNOTS else None
+    segments.reverse()
+    knots = [segments[0].left, *(segment.right for segment in segments)]
+    values = [segments[0].before, *(segment.after for segment in segments)]
+    found = Table(segments[0].x, knots, values)
+    return found if problem_of(knots, values) is None and table(*found) == expression else None
 
 
-def _segment(term: Expression) -> tuple[Expression, float, float, float] | None:
-    """x, slope, left and right end of a term s (min(max(x, left), right) - left)."""
+def _term(segment: _Segment) -> Expression:
+    x, left, right, before, after = segment
+    rise, width = _difference(after, before), _difference(right, left)
+    inside = Operation("min", (Operation("max", (x, Number(left))), Number(right)))
+    slope = Operation("/", (rise, width))
+    return Operation("*", (slope, Operation("-", (inside, Number(left)))))
+
+
+def _difference(a: float, b: float) -> Expression:
+    return Operation("-", (Number(a), Number(b)))
+
+
+def _segment(term: Expression) -> _Segment | None:
+    """The segment of a term that `_term` may have made; which of them it is, the caller checks."""
     match term:
         case Operation(
             "*",
             (
-                Number(slope),
+                Operation("/", (Operation("-", (Number(after), Number(before))), _)),
                 Operation(
                     "-",
-                    (
-                        Operation("min", (Operation("max", (x, Number(left))), Number(right))),
-                        Number(start),
-                    ),
+                    (Operation("min", (Operation("max", (x, Number(left))), Number(right))), _),
                 ),
             ),
-        ) if start == left < right:
-            return x, slope, left, right
+        ):
+            return _Segment(x, left, right, before, after)
     return None
-
-
-def _near(value: float) -> Iterator[float]:
-    """The value in few digits, in more, and its neighbours."""
-    for digits in range(1, _MAX_DIGITS + 1):
-        yield float(f"{value:.{digits}g}")
-    for towards in (math.inf, -math.inf):
-        near = value
-        for _ in range(8):
-            near = math.nextafter(near, towards)
-            yield near

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from didim.expressions.expression import substitute
 from didim.expressions.nodes import Expression, Name, Number, Operation, ordered
 from didim.expressions.table import Table, as_table
 
@@ -35,12 +36,12 @@ def python_text(expression: Expression, rename: Mapping[str, str]) -> str:
     """Python, with functions as `from math import ...` names them, min and max of Python, and a
     function `_sign`. Names are replaced by the texts of `rename`; one that is not there stays.
     """
-    return _text(expression, rename, _PYTHON)
+    return _text(substitute(expression, {}), rename, _PYTHON)
 
 
 def c_text(expression: Expression, rename: Mapping[str, str]) -> str:
     """C with <math.h> and a function `sign`; all numbers are doubles. Names as in `python_text`."""
-    return _text(expression, rename, _C)
+    return _text(substitute(expression, {}), rename, _C)
 
 
 def shown(expression: Expression) -> str:
