@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from didim.errors import MAX_MESSAGE, InputError
 from didim.expressions.expression import Name, Number, evaluate
 from didim.expressions.grammar import parse
+from didim.expressions.text import shown
 from didim.expressions.tokens import RESERVED, Tokens
 
 KNOWN = ("q", "dq", "k", "load_2")
@@ -177,6 +180,47 @@ def test_a_text_that_is_too_long_is_not_read(monkeypatch):
     for text in ("q+" * 500_000, "table(" * 200_000):
         with pytest.raises(InputError, match="at most 2000 characters"):
             parse(text, KNOWN, WHERE)
+
+
+PIECES = [
+    "q",
+    "k",
+    "1",
+    "2.5",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "**",
+    "sin(",
+    "min(",
+    "max",
+    "table(",
+    "pi",
+    "=",
+    ".",
+    "'",
+    "abs(",
+    "q,[0,1],[",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_any_text_is_an_expression_or_one_error(pieces):
+    """And an expression is read back from its own text."""
+    try:
+        expression = parse("".join(pieces), KNOWN, WHERE)
+    except InputError as problem:
+        assert str(problem).startswith(WHERE)
+    else:
+        assert parse(shown(expression), KNOWN, WHERE) == expression
 
 
 def test_what_is_just_allowed():
