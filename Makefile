@@ -71,7 +71,7 @@ test-numba: | $(VENV)/.made
 		'numba==$(NUMBA)' pytest pytest-xdist hypothesis --editable .
 	$(NUMBA_VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
 		--deselect tests/simulation/test_accuracy.py::test_smooth_friction \
-		tests/jit tests/identities tests/simulation
+		tests/jit tests/expressions tests/identities tests/simulation
 
 # Compiled kernels run outside the interpreter: pyproject.toml leaves them out of the figure.
 coverage: warm

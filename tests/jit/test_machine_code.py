@@ -25,17 +25,27 @@ OPERATIONS = [
     Statement("x3", "/", 1.0, "x2"),
     Statement("x4", "-", None, "x3"),
     Statement("x5", "sqrt", None, "a[1]"),
+    Statement("x6", "pow", "a[0]", "a[1]"),
+    Statement("x7", "min", "a[0]", "a[2]"),
+    Statement("x8", "max", "a[0]", "a[2]"),
+    Statement("x9", "sign", None, "a[2]"),
+    Statement("x10", "abs", None, "a[2]"),
+    *(
+        Statement(f"x{11 + k}", function, None, "a[0]")
+        for k, function in enumerate(["sin", "cos", "exp", "log", "tanh"])
+    ),
 ]
 
 
 def test_every_operation_is_that_of_python():
-    a, b = np.array([1.7, 2.3, -0.4]), np.zeros(7)
-    outputs = [(f"b[{k}]", f"x{k}") for k in range(6)] + [("b[6]", 0.25)]
+    count = len(OPERATIONS)
+    a, b = np.array([1.7, 2.3, -0.4]), np.zeros(count + 1)
+    outputs = [(f"b[{k}]", f"x{k}") for k in range(count)] + [(f"b[{count}]", 0.25)]
     assert called(Program(("a", "b"), OPERATIONS, outputs, [], 0.0), a, b) == -1
-    names = {"a": a.tolist(), "sqrt": math.sqrt}
+    names = {**vars(math), "a": a.tolist(), "sign": lambda x: math.copysign(1.0, x)}
     for statement in OPERATIONS:
         names[statement.name] = eval(statement.expression, names)
-    assert b.tolist() == [*(names[f"x{k}"] for k in range(6)), 0.25]
+    assert b.tolist() == [*(names[f"x{k}"] for k in range(count)), 0.25]
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,7 @@ class Operation:
     _hash: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.operator not in NUMPY or len(self.arguments) != 1 + (self.operator in BINARY):
-            raise InputError(f"There is no {self.operator!r} of {len(self.arguments)} arguments.")
+        _check(self.operator, len(self.arguments))
         object.__setattr__(self, "_hash", hash((self.operator, self.arguments)))
 
     def __hash__(self) -> int:
@@ -149,8 +148,14 @@ def ordered(expressions: Iterable[Expression]) -> list[Expression]:
 ZERO, ONE = Number(0.0), Number(1.0)
 
 
+def _check(operator: str, count: int) -> None:
+    if operator not in NUMPY or count != 1 + (operator in BINARY):
+        raise InputError(f"There is no operator {operator!r} of {count} arguments.")
+
+
 def operation(operator: str, *arguments: Expression) -> Expression:
     """The operator on its arguments, simplified."""
+    _check(operator, len(arguments))
     simplified = _SIMPLIFIED.get(operator)
     if all(isinstance(each, Number) for each in arguments) or simplified is None:
         return _folded(operator, *arguments)
@@ -244,7 +249,7 @@ def _inner(expression: Expression) -> Expression:
 def _folded(operator: str, *arguments: Expression) -> Expression:
     """A number if all arguments are numbers and the result is finite, else the operation."""
     values = [each.value for each in arguments if isinstance(each, Number)]
-    if len(values) == len(arguments) and operator in NUMPY:
+    if len(values) == len(arguments):
         with np.errstate(all="ignore"):
             value = float(NUMPY[operator](*values))
         if math.isfinite(value):

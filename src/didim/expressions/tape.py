@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from didim.errors import InputError, nearest
+from didim.expressions.expression import substitute
 from didim.expressions.kernels import tape as kernels
 from didim.expressions.nodes import Expression, Number, Operation, ordered
 
@@ -66,19 +67,21 @@ def tape(
     inputs: Sequence[str],
     constants: Mapping[str, float],
 ) -> Tape:
-    """The code of `values`, followed by that of `more`, which may use what came before."""
+    """The code of `values`, followed by that of `more`, which may use what came before.
+    What is computed from numbers alone is folded.
+    """
     named = [*inputs, *constants]
     if len(set(named)) != len(named):
         twice = sorted({name for name in named if named.count(name) > 1})
         raise InputError(f"{', '.join(twice)}: each input and constant needs a name of its own.")
-    expressions = [*values, *more]
+    expressions = [substitute(each, {}) for each in (*values, *more)]
     numbers = {
         node.value.hex(): node.value for node in ordered(expressions) if isinstance(node, Number)
     }
     rows = _Rows(named, list(numbers))
-    rows.append(values)
+    rows.append(expressions[: len(values)])
     first = len(rows.code)
-    rows.append(more)
+    rows.append(expressions[len(values) :])
     registers = np.zeros(len(named) + len(numbers) + len(rows.code))
     registers[len(inputs) : len(named) + len(numbers)] = [*constants.values(), *numbers.values()]
     return Tape(

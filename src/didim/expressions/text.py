@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from didim.expressions.expression import substitute
 from didim.expressions.nodes import Expression, Name, Number, Operation, ordered
+from didim.expressions.table import Table, as_table
 
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _INFIX = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
@@ -33,20 +36,41 @@ def python_text(expression: Expression, rename: Mapping[str, str]) -> str:
     """Python, with functions as `from math import ...` names them, min and max of Python, and a
     function `_sign`. Names are replaced by the texts of `rename`; one that is not there stays.
     """
-    return _text(expression, rename, _PYTHON)
+    return _text(substitute(expression, {}), rename, _PYTHON)
 
 
 def c_text(expression: Expression, rename: Mapping[str, str]) -> str:
     """C with <math.h> and a function `sign`; all numbers are doubles. Names as in `python_text`."""
-    return _text(expression, rename, _C)
+    return _text(substitute(expression, {}), rename, _C)
 
 
 def shown(expression: Expression) -> str:
-    """The text for reports and files, which `grammar.parse` reads back."""
-    return _text(expression, {}, _SHOWN)
+    """The text for reports and files, which `grammar.parse` reads back; tables are tables again."""
+    return _text(expression, {}, _SHOWN, _tables(expression))
 
 
-def _text(expression: Expression, rename: Mapping[str, str], language: _Language) -> str:
+def _tables(expression: Expression) -> dict[int, Table]:
+    """The tables among the parts of an expression."""
+    found: dict[int, Table] = {}
+    waiting, seen = [expression], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(node, Operation):
+            continue
+        seen.add(id(node))
+        table = as_table(node)
+        if table:
+            found[id(node)] = table
+        waiting += [table.x] if table else node.arguments
+    return found
+
+
+def _text(
+    expression: Expression,
+    rename: Mapping[str, str],
+    language: _Language,
+    tables: Mapping[int, Table] = MappingProxyType({}),
+) -> str:
     done: dict[int, tuple[str, int]] = {}
     for node in ordered([expression]):
         if isinstance(node, Number):
@@ -55,6 +79,10 @@ def _text(expression: Expression, rename: Mapping[str, str], language: _Language
         elif isinstance(node, Name):
             text = rename.get(node.name, node.name)
             done[id(node)] = text if _SIMPLE.fullmatch(text) else f"({text})", _ATOM
+        elif id(node) in tables:
+            x, *columns = tables[id(node)]
+            lists = [f"[{', '.join(map(language.number, column))}]" for column in columns]
+            done[id(node)] = f"table({done[id(x)][0]}, {', '.join(lists)})", _ATOM
         else:
             done[id(node)] = _operation(node, [done[id(each)] for each in node.arguments], language)
     return done[id(expression)][0]
