@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
-    from didim.robot import Coupling, Drive, Joint, Robot, load_robot, shipped_robots
+    from didim.robot import (
+        Coupling,
+        Drive,
+        Effect,
+        Joint,
+        Robot,
+        effects,
+        load_robot,
+        shipped_robots,
+    )
     from didim.signals import (
         Experiment,
         Fourier,
@@ -48,7 +57,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
-    "didim.robot": ("Coupling", "Drive", "Joint", "Robot", "load_robot", "shipped_robots"),
+    "didim.robot": (
+        "Coupling",
+        "Drive",
+        "Effect",
+        "Joint",
+        "Robot",
+        "effects",
+        "load_robot",
+        "shipped_robots",
+    ),
     "didim.dynamics": ("BaseModel", "DynamicModel"),
     "didim.signals": (
         "Experiment",
@@ -100,6 +118,7 @@ __all__ = [
     "Coupling",
     "Drive",
     "DynamicModel",
+    "Effect",
     "Estimate",
     "Experiment",
     "Fourier",
@@ -119,6 +138,7 @@ __all__ = [
     "UnstableLoopWarning",
     "__version__",
     "control_law",
+    "effects",
     "identify",
     "inverse_dynamics_code",
     "largest_inertias",

@@ -388,9 +388,7 @@ def _chosen_effects(
         )
     chosen: list[set[str]] = [set() for _ in declared]
     for effect in asked - {"coupling"}:
-        at = [
-            j for j, known in enumerate(declared) if family(effect) in {family(e) for e in known}
-        ]
+        at = [j for j, known in enumerate(declared) if family(effect) in {family(e) for e in known}]
         for j in at or range(robot.n):
             chosen[j].add(effect)
     return [frozenset(each) for each in chosen], tuple(own)

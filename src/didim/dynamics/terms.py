@@ -63,7 +63,7 @@ class TermTable:
     @cached_property
     def _tape(self) -> tuple[Tape, Mapping[str, int]]:
         """The tape of all terms, and where each of its outputs is: "s3+" is the forward limit of
-        term 3, "s3+q" its derivative by q.
+        term 3, "s3+q" its derivative by q; -1 where it vanishes.
         """
         values: dict[str, Expression] = {}
         more: dict[str, Expression] = {}
@@ -93,11 +93,10 @@ class TermTable:
         }
         made = tape(list(values.values()), list(more.values()), inputs, constants)
         where = dict(zip([*values, *more], made.outputs.tolist(), strict=True))
-        zero = Number(0.0)
-        absent = {name for name, each in (values | more).items() if each == zero}
-        return made, {name: at for name, at in where.items() if name not in absent} | {
-            name: -1 for name in absent
-        }
+        for name, each in (values | more).items():
+            if each == Number(0.0):
+                where[name] = -1
+        return made, where
 
     @cached_property
     def code(self) -> TapeCode | None:

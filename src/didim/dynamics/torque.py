@@ -261,9 +261,7 @@ class TorqueModel(ABC):
         tree = self.tree
         return (tree._replace(terms=apart(tree.terms)) if terms else tree), work
 
-    def _signals(
-        self, signals: Signals | None, rows: int, needs_load: bool
-    ) -> tuple[Array, Array]:
+    def _signals(self, signals: Signals | None, rows: int, needs_load: bool) -> tuple[Array, Array]:
         """load (N, n) or (N, 0), and channels (N, k), from the signals by name."""
         given, n = signals or {}, self.robot.n
         load, channels = np.zeros((rows, 0)), np.zeros((rows, len(self.channels)))

@@ -159,5 +159,5 @@ CATALOGUE: dict[str, Effect] = {effect.name: effect for effect in _SHIPPED}
 
 
 def effects() -> dict[str, Effect]:
-    """The catalogue of effects, by name: torque, parameters with kind, unit and sign, what it is."""
+    """The catalogue: effects by name, with torque, parameters (kind, unit, sign) and meaning."""
     return dict(CATALOGUE)

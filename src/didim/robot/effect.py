@@ -88,7 +88,9 @@ def own_parameter(given: Mapping[str, Any] | EffectParameter, where: str) -> Eff
     if isinstance(given, EffectParameter):
         return given
     if not isinstance(given, Mapping):
-        raise InputError(f'{where} must be a table such as {{ unit = "N.m/rad" }}, found {given!r}.')
+        raise InputError(
+            f'{where} must be a table such as {{ unit = "N.m/rad" }}, found {given!r}.'
+        )
     for key in given:
         if key not in _PARAMETER_KEYS:
             raise InputError(f"{where}: unknown key {key!r}; {nearest(str(key), _PARAMETER_KEYS)}")
@@ -151,7 +153,9 @@ class Effect:
         object.__setattr__(self, "channels", tuple(self.channels))
         for symbol, value in dict(self.fixed).items():
             if not _is_number(value):
-                raise InputError(f"{where}: fixed {symbol} must be a finite number, found {value!r}.")
+                raise InputError(
+                    f"{where}: fixed {symbol} must be a finite number, found {value!r}."
+                )
         symbols = [*unknown, *self.fixed, *self.let, *self.channels]
         for symbol in symbols:
             if not isinstance(symbol, str) or not symbol.isidentifier() or not symbol.isascii():
@@ -198,7 +202,7 @@ class Effect:
         unused = [each for each in self.unknown if each not in names(self.expression)]
         if unused:
             raise InputError(f"{where}: the torque does not depend on {', '.join(unused)}.")
-        alone = substitute(self.expression, {symbol: 0.0 for symbol in self.linear})
+        alone = substitute(self.expression, dict.fromkeys(self.linear, 0.0))
         if alone != Number(0.0):
             raise InputError(
                 f"{where}: the torque must vanish where {', '.join(self.linear) or 'all unknowns'} "
@@ -223,14 +227,14 @@ class Effect:
                 f"{where}: ddq may only stand as {symbol} * ddq; the simulation solves for it."
             )
         if "load" in used and "slip" not in used:
-            raise InputError(f"{where}: load may only stand in a friction limit, {symbol} * slip * ...")
+            raise InputError(
+                f"{where}: load may only stand in a friction limit, {symbol} * slip * ..."
+            )
         if "slip" in used:
-            at = {each: 0.3 for each in used} | {
+            at = dict.fromkeys(used, 0.3) | {
                 each: float(self.unknown[each].value or 1.0) for each in used & set(self.unknown)
             }
-            half, full, back = (
-                evaluate(term, at | {"slip": slip}) for slip in (0.5, 1.0, -1.0)
-            )
+            half, full, back = (evaluate(term, at | {"slip": slip}) for slip in (0.5, 1.0, -1.0))
             other = evaluate(term, at | {"slip": -0.5})
             if not np.allclose([2 * half, 2 * other], [full, back], equal_nan=True):
                 raise InputError(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Experiment:
     name: str = ""
     notes: tuple[str, ...] = ()
     """What was done to the record when it was read; shown with every result."""
+    channels: Mapping[str, Array] = field(default_factory=dict)
+    """(N,) further signals by name that effects need: a temperature, whether drives are enabled."""
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class Experiment:
         dq: ArrayLike | None = None,
         name: str = "",
         notes: Sequence[str] = (),
+        channels: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         title = f"experiment {name!r}" if isinstance(name, str) and name else "the experiment"
         time = instants(t, f"t of {title}")
@@ -69,7 +72,19 @@ class Experiment:
                 raise InputError(f"{_of('q_ref', name)} has {q_ref.n} joints, tau has {width}.")
         elif q_ref is not None:
             q_ref = samples(q_ref, _of("q_ref", name), width, time.size).copy()
-        set_fields(self, t=time.copy(), **signals, q_ref=q_ref, name=name, notes=tuple(notes))
+        logged = {
+            key: samples(value, _of(key, name), 1, time.size)[:, 0].copy()
+            for key, value in dict(channels or {}).items()
+        }
+        set_fields(
+            self,
+            t=time.copy(),
+            **signals,
+            q_ref=q_ref,
+            name=name,
+            notes=tuple(notes),
+            channels=logged,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -112,7 +127,8 @@ class Experiment:
             if self.q_ref is None or isinstance(self.q_ref, Trajectory)
             else self.q_ref[keep]
         )
-        return replace(self, t=self.t[keep], q_ref=q_ref, **cut)
+        channels = {key: value[keep] for key, value in self.channels.items()}
+        return replace(self, t=self.t[keep], q_ref=q_ref, channels=channels, **cut)
 
     def aligned(self, offset: float) -> Experiment:
         """The experiment with its reference shifted by `offset` s (later if positive), cut to the

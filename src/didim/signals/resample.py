@@ -82,6 +82,9 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
     reference = experiment.q_ref
     if reference is not None and not isinstance(reference, Trajectory):
         reference = Reference(t, reference, interpolation=interpolation)
+    signals["channels"] = {
+        name: np.interp(clock, t, value) for name, value in experiment.channels.items()
+    }
     return replace(experiment, t=clock, tau=torque, q_ref=reference, notes=tuple(notes), **signals)
 
 

@@ -4,7 +4,8 @@ of the reference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ class States:
     ddq: Array
     slip: Array | None = None
     """(N, c) of the contacts; None: the sign of their velocities."""
+    signals: Mapping[str, Array] = field(default_factory=dict)
+    """What effects need beside the motion: logged channels (N,), and "load" (N, n)."""
 
 
 def still_joints(q: Array) -> NDArray[np.bool_]:
@@ -62,10 +65,11 @@ def measured_states(
     with naming(f"Experiment {experiment.name!r}"):
         smooth, dq, ddq = estimated_motion(q, rate, cutoff, order, accuracy)
     moves = ~still_joints(q)
-    return States(smooth, np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0))
+    dq, ddq = np.where(moves, dq, 0.0), np.where(moves, ddq, 0.0)
+    return States(smooth, dq, ddq, signals=experiment.channels)
 
 
 def reference_states(experiment: Experiment) -> States:
     """The reference in place of the motion, which section VI.B warns against."""
     trajectory = experiment.reference()
-    return States(*trajectory.sample(experiment.t))
+    return States(*trajectory.sample(experiment.t), signals=experiment.channels)

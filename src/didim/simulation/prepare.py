@@ -110,9 +110,7 @@ def prepared(request: SimulationRequest) -> Run:
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, request.most_substeps)
-    return Run(
-        model, plant, code, trajectory, channels, given, out, y, period, substeps, size
-    )
+    return Run(model, plant, code, trajectory, channels, given, out, y, period, substeps, size)
 
 
 def _trajectory(

@@ -159,7 +159,7 @@ def make_plant(
         drive_of(loop),
         friction,
         width,
-        Instant(*np.zeros((3, n)), np.zeros(c), np.zeros(len(model.channels))),
+        Instant(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c), np.zeros(len(model.channels))),
         np.zeros((10, 4 * n)),
     )
 

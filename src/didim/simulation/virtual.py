@@ -4,6 +4,7 @@ real one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +51,7 @@ def virtual_experiment(
     start_offset: ArrayLike = 0.0,
     seed: int = 0,
     friction: str = "exact",
+    channels: Mapping[str, ArrayLike | Callable[[Array], ArrayLike]] | None = None,
     name: str = "virtual",
 ) -> tuple[Experiment, Truth]:
     """Simulate the robot in its loop and record it.
@@ -76,6 +78,9 @@ def virtual_experiment(
         Of the noise.
     friction
         As for `simulate`.
+    channels
+        Logged channels that effects need, by name: values at the times of the record, or functions
+        of these times.
     """
     if not isinstance(model, TorqueModel):
         raise InputError(
@@ -109,11 +114,24 @@ def virtual_experiment(
         loop = replace(loop, inertia=largest_inertias(model, phi))
     q0, dq0, _ = reference.sample(t[:1])
     initial = (q0[0] + per_joint(start_offset, "start_offset", n), dq0[0])
-    motion = simulate(model, phi, loop, t=t, q_ref=reference, friction=friction, initial=initial)
+    logged = {
+        key: np.asarray(value(t) if callable(value) else value, dtype=float)
+        for key, value in (channels or {}).items()
+    }
+    motion = simulate(
+        model,
+        phi,
+        loop,
+        t=t,
+        q_ref=reference,
+        friction=friction,
+        initial=initial,
+        signals=logged,
+    )
     if not motion.completed:
         raise InfeasibleError(f"The virtual experiment failed: {motion.message}")
     deviation = fractions * np.sqrt(np.mean(motion.tau**2, axis=0))
     tau = motion.tau + deviation * np.random.default_rng(seed).standard_normal(motion.tau.shape)
     q = np.where(steps > 0, steps * np.round(motion.q / np.where(steps > 0, steps, 1.0)), motion.q)
-    experiment = Experiment(t=t, tau=tau, q_ref=reference, q=q, name=name)
+    experiment = Experiment(t=t, tau=tau, q_ref=reference, q=q, name=name, channels=logged)
     return experiment, Truth(model, np.asarray(phi, dtype=float), loop, motion, deviation)

@@ -41,8 +41,10 @@ def robot_code(tree: Tree) -> MachineCode | None:
 
 @lru_cache(maxsize=32)
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
-    geometry = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
-    return machine_code(_program(Tree(*geometry, TermTable(len(geometry[0])).kernel)))
+    geometry = (np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays)
+    parent, prismatic, rotation, translation, gravity = geometry
+    none = TermTable(parent.size).kernel
+    return machine_code(_program(Tree(parent, prismatic, rotation, translation, gravity, none)))
 
 
 def _program(tree: Tree) -> Program:

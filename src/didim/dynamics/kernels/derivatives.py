@@ -201,6 +201,16 @@ def add_term_derivatives(
             by_dq[i, j] += both * by_v
 
 
+@kernel
+def add_smooth_derivatives(terms: Terms, phi: Any, by_q: Any, by_dq: Any) -> None:
+    """Add the derivatives of the terms that belong to no contact to by_q and by_dq (n, n)."""
+    for k in range(terms.table.shape[0]):
+        if terms.table[k, CONTACT] < 0:
+            by_x = phi[k] * terms.registers[terms.table[k, BY_X]]
+            by_v = phi[k] * terms.registers[terms.table[k, BY_V]]
+            add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
+
+
 @shared
 def motion_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
@@ -265,16 +275,10 @@ def motion_derivatives(
             gather(tree, i, g)
     if tree.terms.table.shape[0] > 0:
         evaluate_terms(tree.terms, work.angle[:n], dq, True)
-        for k in range(tree.terms.table.shape[0]):
-            if tree.terms.table[k, CONTACT] < 0:
-                by_x = values.term[k] * tree.terms.registers[tree.terms.table[k, BY_X]]
-                by_v = values.term[k] * tree.terms.registers[tree.terms.table[k, BY_V]]
-                add_term_derivatives(tree.terms, k, by_x, by_v, by_q, by_dq)
+        add_smooth_derivatives(tree.terms, values.term, by_q, by_dq)
 
 
-@entry(
-    void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube)
-)
+@entry(void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube))
 def motion_derivatives_batch(
     tree: Tree,
     values: Values,

@@ -129,9 +129,7 @@ def set_load(terms: Terms, j: int, load: float) -> None:
 def at_slip(terms: Terms, k: int, forward: int, slip: float) -> float:
     """What term k, or its derivative in column `forward`, is at the slip of its contact."""
     ahead, back = terms.table[k, forward], terms.table[k, forward + BACKWARD - FORWARD]
-    return float(
-        terms.registers[ahead] * max(slip, 0.0) + terms.registers[back] * min(slip, 0.0)
-    )
+    return float(terms.registers[ahead] * max(slip, 0.0) + terms.registers[back] * min(slip, 0.0))
 
 
 @kernel
@@ -177,7 +175,10 @@ def contact_sum(terms: Terms, phi: Any, c: int, forward: int, side: float) -> fl
     total = 0.0
     for k in range(terms.table.shape[0]):
         if terms.table[k, CONTACT] == c:
-            total += phi[k] * terms.registers[terms.table[k, forward + (BACKWARD - FORWARD) * (side < 0.0)]]
+            total += (
+                phi[k]
+                * terms.registers[terms.table[k, forward + (BACKWARD - FORWARD) * (side < 0.0)]]
+            )
     return total
 
 

@@ -1,8 +1,8 @@
 """The flat arrays that describe a robot to the kernels, and the motion of its links.
 
 `Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread.
-n joints, c contacts, K terms. Frame i moves along or about its own z axis; `rotation` and `translation`
-place it in its parent's frame at q_i = 0.
+n joints, c contacts, K terms. Frame i moves along or about its own z axis; `rotation` and
+`translation` place it in its parent's frame at q_i = 0.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ values_type = record_type(
 
 
 def allocate(n: int, c: int, K: int) -> Work:
-    """Scratch memory for a robot of n joints, c contacts and K terms; the kernels themselves allocate
-    nothing.
+    """Scratch memory for a robot of n joints, c contacts and K terms; the kernels themselves
+    allocate nothing.
     """
     shapes = [
         *[(padded(n),)] * 3,

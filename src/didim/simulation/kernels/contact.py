@@ -102,9 +102,7 @@ def add_term_limits(
 
 
 @shared
-def slip_under_load(
-    terms: Terms, values: Values, contacts: ContactWorkspace, slip: Any
-) -> None:
+def slip_under_load(terms: Terms, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
     """The slip of the contacts at rest where limits depend on the load: the force over the limit at
     the load that it leaves, which stays in the registers.
     """

@@ -129,9 +129,7 @@ def keep_held(
 
 
 @shared
-def driven(
-    by_q: Any, by_dq: Any, W: Any, tau: Any, share: Any, L: Any, x: Any, K: Any
-) -> None:
+def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, share: Any, L: Any, x: Any, K: Any) -> None:
     """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
     - W d(chi)).
 
@@ -162,10 +160,8 @@ def stage_regressor(
 
 
 @kernel
-def add_sliding_terms(
-    terms: Terms, phi: Any, held: Any, slip: Any, by_q: Any, by_dq: Any
-) -> None:
-    """Add how the limits of the sliding contacts change with the motion to by_q and by_dq (n, n)."""
+def add_sliding_terms(terms: Terms, phi: Any, held: Any, slip: Any, by_q: Any, by_dq: Any) -> None:
+    """Add how the limits of contacts that slide change with the motion to by_q, by_dq (n, n)."""
     for k in range(terms.table.shape[0]):
         c = terms.table[k, CONTACT]
         if c >= 0 and not held[c]:
