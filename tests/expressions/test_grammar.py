@@ -199,10 +199,10 @@ PIECES = [
     "^",
     "**",
     "sin(",
+    "pi",
     "min(",
     "max",
     "table(",
-    "pi",
     "=",
     ".",
     "'",
@@ -217,10 +217,9 @@ def test_any_text_is_an_expression_or_one_error(pieces):
     """And an expression is read back from its own text."""
     try:
         expression = parse("".join(pieces), KNOWN, WHERE)
-    except InputError as problem:
-        assert str(problem).startswith(WHERE)  # noqa: PT017  # either outcome is right
-    else:
-        assert parse(shown(expression), KNOWN, WHERE) == expression
+    except InputError:
+        return
+    assert parse(shown(expression), KNOWN, WHERE) == expression
 
 
 def test_what_is_just_allowed():
