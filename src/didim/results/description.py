@@ -123,7 +123,7 @@ def _gravity(
     x = np.concatenate([np.ones(n), np.zeros(n)])
     start, largest = x.copy(), np.concatenate([np.full(n, LARGEST_FACTOR), np.full(n, np.pi)])
     for _ in range(ITERATIONS):
-        here, slopes = _slopes(model.full, q, x[n:], phi)
+        here, slopes = _slopes(model.full, q + x[n:], phi)
         jacobian = np.zeros((q.shape[0], n, 2 * n))
         jacobian[:, np.arange(n), np.arange(n)] = here
         jacobian[:, :, n:] = x[:n, None] * slopes
@@ -133,8 +133,9 @@ def _gravity(
         x = x + inverse @ (A.T @ (left * weight).ravel() - FAINT * (x - start) / prior**2)
         x = np.clip(x, -largest, largest)
     weighted = W * weight[:, None]
-    spread = np.einsum("xz,kjz,kjb->xjb", inverse, A.reshape(jacobian.shape), weighted)
-    variance = np.einsum("xjb,jbc,xjc->x", spread, covariance, spread)
+    gathered = np.einsum("kjz,kjb->jzb", A.reshape(jacobian.shape), weighted, optimize=True)
+    spread = inverse @ gathered
+    variance = np.sum(spread @ covariance * spread, axis=(0, 2))
     seen = 1.0 - FAINT / prior**2 * np.diag(inverse)
     sigma = np.where(seen > 0.5, np.sqrt(np.maximum(variance, 0.0)), np.inf)
     x = np.where(np.isfinite(sigma), x, np.nan)
@@ -151,19 +152,16 @@ def _described_gravity(model: DynamicModel, q: Array, phi: Array) -> Array:
     return model.inverse_dynamics(q, still, still, link)
 
 
-def _slopes(model: DynamicModel, q: Array, zero: Array, phi: Array) -> tuple[Array, Array]:
-    """Described gravity torques (K, n) at q + zero, and how they change with each zero (K, n, n);
-    none where a joint slides.
+def _slopes(model: DynamicModel, q: Array, phi: Array) -> tuple[Array, Array]:
+    """Described gravity torques (K, n) at the poses q, and how they change with each zero (K, n,
+    n); none where a joint slides.
     """
-    here = _described_gravity(model, q + zero, phi)
-    slopes = np.zeros((*here.shape, zero.size))
-    for k, joint in enumerate(model.robot.joints):
-        if joint.kind == "revolute":
-            step = np.where(np.arange(zero.size) == k, STEP, 0.0)
-            after = _described_gravity(model, q + zero + step, phi)
-            before = _described_gravity(model, q + zero - step, phi)
-            slopes[:, :, k] = (after - before) / (2 * STEP)
-    return here, slopes
+    n = q.shape[1]
+    turns = np.array([joint.kind == "revolute" for joint in model.robot.joints])
+    steps = np.diag(np.where(turns, STEP, 0.0))
+    tried = q + np.concatenate([np.zeros((1, n)), steps, -steps])[:, None]
+    here, *moved = _described_gravity(model, tried.reshape(-1, n), phi).reshape(-1, *q.shape)
+    return here, (np.stack(moved[:n], axis=2) - np.stack(moved[n:], axis=2)) / (2 * STEP)
 
 
 def _inertia(model: BaseModel, q: Array, values: Array, covariance: Array) -> tuple[Array, Array]:

@@ -122,7 +122,10 @@ class IDIM:
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
-        for record in regular_records(model, experiments):
+        self._refuse_unusable(regular_records(model, experiments))
+
+    def _refuse_unusable(self, records: Sequence[Experiment]) -> None:
+        for record in records:
             with naming(f"Experiment {record.name!r}"):
                 self.selection.window(np.asarray(record.t))
             if self.states == "reference":
@@ -134,7 +137,7 @@ class IDIM:
         """Identify the base parameters from one or several experiments."""
         model = request.model
         records = regular_records(model, request.experiments)
-        self.ready(model, records)
+        self._refuse_unusable(records)
         bandwidth = self.bandwidth(model, records, request.held_out)
         fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
         system, told = fitted.observe(records)
@@ -157,13 +160,12 @@ class IDIM:
         figures = statistics(chosen, solution)
         inside = physical_fit(model, system, solution) if self.consistent else None
         values = solution.values if inside is None else model.matrix @ inside
-        residual, plain = (
-            fitted.residual(records, chosen, each) for each in (values, solution.values)
-        )
+        residual = fitted.residual(records, chosen, values)
         sigma = np.sqrt(np.diag(figures.covariance))
         at_border: tuple[str, ...] = ()
         if inside is not None:
             corrected = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
+            plain = fitted.residual(records, chosen, solution.values)
             at_border, told = border_notes(
                 model, solution.values, values, corrected, plain[0], residual[0]
             )

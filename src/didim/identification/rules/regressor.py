@@ -65,8 +65,10 @@ class RegressorRule:
         self, problem: ClosedLoopProblem, x: Unknowns, evaluation: Evaluation, window: Window
     ) -> Iterate:
         """The iterate of a simulation that was accepted, with what (48) proposes next."""
+        before = window
         if self.moves_window:
             window = problem.window(x, window)
+        if window.samples != before.samples:
             evaluation = problem.compare(evaluation.motions, window)
         system = problem.regressor(evaluation, window)
         solution = fit(system, self.weights)
