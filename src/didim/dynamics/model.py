@@ -86,8 +86,7 @@ class DynamicModel(TorqueModel):
     def with_shapes(self, values: Mapping[str, float]) -> DynamicModel:
         """The same model with other values of these parameters; its columns stay the same ones."""
         model = DynamicModel(self.robot, self.effects, {**(self.shapes or {}), **values})
-        if "base" in self.__dict__:
-            model.__dict__["base"] = replace(self.base, full=model)
+        model.__dict__["base"] = replace(self.base, full=model)
         return model
 
     @cached_property
@@ -215,6 +214,15 @@ class BaseModel(TorqueModel):
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""
         return self.regrouping.lift @ vector(parameters, "beta", self.parameter_names)
+
+    @property
+    def free_shapes(self) -> dict[str, float]:
+        """The shapes that are estimated, with their values in this model."""
+        return {name: self.full.shape_values[name] for name in self.layout.terms.free}
+
+    def with_shapes(self, values: Mapping[str, float]) -> BaseModel:
+        """The same model with other values of its shapes."""
+        return self.full.with_shapes(values).base if values else self
 
     @property
     def layout(self) -> Layout:

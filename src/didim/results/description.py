@@ -109,7 +109,7 @@ def _gravity(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """s, its sigma, delta, its sigma, and the misfit, each (n,)."""
     n, still = q.shape[1], np.zeros_like(q)
-    W = model.regressor(q, still, still)
+    W = model.regressor(q, still, still, None, model.no_signals(len(q)))
     W[:, :, [each.kind is ParameterKind.OFFSET for each in model.parameters]] = 0.0
     identified = np.einsum("kjb,jb->kj", W, values)
     right = _described_gravity(model.full, q, phi)
@@ -149,7 +149,7 @@ def _described_gravity(model: DynamicModel, q: Array, phi: Array) -> Array:
     """(K, n) without the constant torques of offsets."""
     still = np.zeros_like(q)
     link = np.where([each.kind.is_inertial for each in model.parameters], phi, 0.0)
-    return model.inverse_dynamics(q, still, still, link)
+    return model.inverse_dynamics(q, still, still, link, None, model.no_signals(len(q)))
 
 
 def _slopes(model: DynamicModel, q: Array, phi: Array) -> tuple[Array, Array]:
@@ -169,12 +169,13 @@ def _inertia(model: BaseModel, q: Array, values: Array, covariance: Array) -> tu
     not described.
     """
     n, still = q.shape[1], np.zeros_like(q)
-    rest = model.regressor(q, still, still)
+    nothing = model.no_signals(len(q))
+    rest = model.regressor(q, still, still, None, nothing)
     ratio, sigma = np.full(n, np.nan), np.full(n, np.nan)
     for j in range(n):
         moving = np.zeros_like(q)
         moving[:, j] = 1.0
-        row = np.mean(model.regressor(q, still, moving)[:, j] - rest[:, j], axis=0)
+        row = np.mean(model.regressor(q, still, moving, None, nothing)[:, j] - rest[:, j], axis=0)
         described = float(np.sum(np.where(row != 0, row * model.nominal, 0.0)))
         if np.isfinite(described) and described > 0:
             ratio[j] = row @ values[j] / described

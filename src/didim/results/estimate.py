@@ -86,6 +86,8 @@ class Estimate:
     """Estimated gains, "kp1" to (value, sigma), and "delay" in s; empty where the gains were
     given.
     """
+    shapes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Estimated parameters that the torque is not linear in, "vs1" to (value, sigma)."""
     standard: Array | None = None
     """(p,) physically consistent standard parameters that the method works in, where it does; else
     None.

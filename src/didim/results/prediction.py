@@ -155,7 +155,8 @@ class Predictor:
                 )
             return motion.tau, motion.dq
         states = preprocessing.suited(experiment).motion(experiment)
-        torque = model.inverse_dynamics(states.q, states.dq, states.ddq, self.parameters)
+        along = states.q, states.dq, states.ddq, self.parameters, None, states.signals
+        torque = model.inverse_dynamics(*along)
         return torque, states.dq
 
 
@@ -196,4 +197,5 @@ def simulated(
         q_ref=trajectory,
         initial=preprocessing.start,
         check=False,
+        signals=experiment.channels,
     )
