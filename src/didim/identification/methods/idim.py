@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, naming, nearest
-from didim.identification.fitted_rows import FittedRows
 from didim.identification.identify import Request, assemble
-from didim.identification.verdict import Verdict, unexcited
+from didim.identification.verdict import unexcited
 from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, fit, least_squares
 from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
 from didim.results.estimate import Estimate
+from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing
-from didim.results.status import Status
+from didim.results.status import Status, Verdict
 from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
