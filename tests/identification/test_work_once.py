@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import didim
-from didim.identification.fitted_rows import FittedRows
 from didim.identification.problem import ClosedLoopProblem
+from didim.results.fitted_rows import FittedRows
 from didim.signals import resample
 from didim.simulation.record_set import RecordSet
 from support.virtual import loop, model, scara_record

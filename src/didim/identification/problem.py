@@ -24,9 +24,15 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
 from didim.results.status import Failure, FailureKind
-from didim.signals.noise import decimated_noise, is_undersampled
 from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.evaluation import (
+    Evaluation,
+    compare,
+    noise_fraction,
+    output_error,
+    used_rows,
+)
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.record_set import RecordSet, Window
@@ -51,43 +57,6 @@ class Unknowns:
     """(e,) z of `SimulatedLoop`: logarithms of gain factors, delay."""
     inertia: Array | None = None
     """(n,) J of (51), where the loop is retuned for it (59)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """All records simulated with the same x, and their errors on the rows of a window."""
-
-    motions: tuple[Motion, ...]
-    errors: Array
-    """(g,) ||Y^j - Y_s^j|| over the rows of each joint, output after output."""
-    sizes: Array
-    """(g,) ||Y^j||."""
-    counts: Array
-    """(g,) rows."""
-
-    @property
-    def residual(self) -> float:
-        """||Y - Y_s|| / ||Y||, of the first output where there are two."""
-        n = self.motions[0].q.shape[1]
-        size = float(np.linalg.norm(self.sizes[:n]))
-        return float(np.linalg.norm(self.errors[:n])) / size if size > 0 else np.inf
-
-    @property
-    def by_joint(self) -> Array:
-        """(g,) ||Y^j - Y_s^j|| / ||Y^j||."""
-        return self.errors / np.where(self.sizes > 0, self.sizes, 1.0)
-
-    @property
-    def rms(self) -> float:
-        """The relative errors, rms over the joints."""
-        return float(np.sqrt(np.mean(self.by_joint**2)))
-
-    @property
-    def deviations(self) -> Array:
-        """(g,) rms error of each joint and output, floored far below the output itself."""
-        rows = np.sqrt(np.maximum(self.counts, 1.0))
-        rms, size = (x / rows for x in (self.errors, self.sizes))
-        return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,20 +109,12 @@ class ClosedLoopProblem:
         return found if isinstance(found, Failure) else self.compare(tuple(found), window)
 
     def compare(self, motions: tuple[Motion, ...], window: Window) -> Evaluation:
-        """The errors of simulated outputs on the rows of a window.
+        """Simulated motions beside the records, on the rows of a window."""
+        return compare(self.records, motions, window)
 
-        Implements (28), (35).
-        """
-        records = self.records
-        groups = len(records.outputs) * records.n
-        errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
-        for k, motion in enumerate(motions):
-            rho, y = self._error(k, motion, window)
-            used = self._used(motion, window.samples[k])
-            errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
-            sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
-            counts += used.sum(axis=0)
-        return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts)
+    def noise(self, evaluation: Evaluation, window: Window) -> Array:
+        """(n,) fraction of each joint's torque that is noise; 0: unknown."""
+        return noise_fraction(self.records, evaluation, window)
 
     def regressor(self, evaluation: Evaluation, window: Window) -> LinearSystem:
         """Y = W chi + rho, W of the simulated states: the regressor for the Jacobian (41).
@@ -194,22 +155,6 @@ class ClosedLoopProblem:
             system = replace(system, W=system.W * self.loop.column_factors(x.loop, x.base.size))
         return self.compare(tuple(motion for motion, _ in found), window), system
 
-    def noise(self, evaluation: Evaluation, window: Window) -> Array:
-        """(n,) fraction of each joint's decimated torque that white noise would be, by second
-        differences of the raw torque; 0 where too few samples in a period leave it unknown.
-        """
-        records, decimator = self.records, self.records.selection.decimator
-        torques, used = [np.asarray(each.tau) for each in records.records], window.samples
-        segments = [(tau, slice(*each)) for tau, each in zip(torques, used, strict=True)]
-        unknown = [
-            is_undersampled(tau[each], motion.tau[each], motion.dq[each])
-            for (tau, each), motion in zip(segments, evaluation.motions, strict=True)
-        ]
-        kept = sum(decimator.kept(stop - start).size for start, stop in used)
-        rms = evaluation.sizes[: records.n] / np.sqrt(max(kept, 1))
-        noise = decimated_noise(segments, decimator.noise_gain) / np.where(rms > 0, rms, 1.0)
-        return np.where(np.any(unknown, axis=0), 0.0, noise)
-
     def _linearised_record(
         self, request: SimulationRequest, k: int, window: Window
     ) -> tuple[Motion, LinearSystem] | Failure:
@@ -223,8 +168,8 @@ class ClosedLoopProblem:
         if not np.all(np.abs(run.J) < LARGEST_NUMBER):
             detail = "the sensitivities diverge; is the loop stable?"
             return Failure(FailureKind.SENSITIVITIES, detail)
-        rho, _ = self._error(k, run.motion, window)
-        used = self._used(run.motion, samples)
+        rho, _ = output_error(records, k, run.motion, window)
+        used = used_rows(records, run.motion, samples)
         return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
@@ -259,23 +204,6 @@ class ClosedLoopProblem:
             return Failure(FailureKind.SIMULATION, str(problem))
         failures = [each for each in found if isinstance(each, Failure)]
         return failures[0] if failures else [e for e in found if not isinstance(e, Failure)]
-
-    def _error(self, k: int, motion: Motion, window: Window) -> tuple[Array, Array]:
-        """Y - Y_s and Y of record k, decimated: (K, groups)."""
-        outputs, record = self.records.outputs, self.records.records[k]
-        signals = [np.asarray(getattr(of, name)) for of in (record, motion) for name in outputs]
-
-        def columns(start: int, stop: int) -> Array:
-            return np.hstack([each[start:stop] for each in signals])
-
-        reduced = self.records.selection.reduce(window.samples[k], columns)
-        y, y_s = np.hsplit(reduced, 2)
-        return y - y_s, y
-
-    def _used(self, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
-        """(K, groups) which rows count."""
-        moving = self.records.selection.used(motion.dq, samples)
-        return np.tile(moving, len(self.records.outputs))
 
 
 def _failure(motion: Motion) -> Failure:

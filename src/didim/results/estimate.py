@@ -18,7 +18,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.consistency import Consistency, consistency_of
 from didim.results.history import Iteration
-from didim.results.prediction import Predictor, Preprocessing
+from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.status import Status
 from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
@@ -130,8 +130,7 @@ class Estimate:
     @property
     def parameters(self) -> Array:
         """All base parameters of the model, zero where one was eliminated."""
-        known = dict(zip(self.names, self.values, strict=True))
-        return np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+        return every_parameter(self.model, self.names, self.values)
 
     @cached_property
     def consistency(self) -> Consistency:

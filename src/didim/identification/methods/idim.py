@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, naming, nearest
-from didim.identification.fitted_rows import FittedRows
 from didim.identification.identify import Request, assemble
-from didim.identification.verdict import Verdict, unexcited
+from didim.identification.verdict import unexcited
 from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, least_squares
@@ -23,9 +22,10 @@ from didim.regression.projection import Projection, project
 from didim.regression.statistics import Statistics, statistics
 from didim.regression.system import LinearSystem
 from didim.results.estimate import Estimate
+from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing
-from didim.results.status import Status
+from didim.results.status import Status, Verdict
 from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from didim.dynamics.barrier import BARRIER_WEIGHT, Problem
 from didim.dynamics.consistent import Consistent
-from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Step, Trial
 from didim.regression.least_squares import least_squares
 from didim.regression.system import compressed
 from didim.results.history import EXACT, Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel
 from didim.errors import naming
 from didim.regression.system import LinearSystem, observe, shape_rows, stack
-from didim.results.prediction import Predictor, Preprocessing, relative_residual
+from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment
@@ -97,8 +97,7 @@ class FittedRows:
         if not self.bandwidth.is_chosen:
             rho = system.residual(values)
             return relative_residual(rho, system.y, system.joint, system.n)
-        known = dict(zip(system.names, values, strict=True))
-        parameters = np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+        parameters = every_parameter(self.model, system.names, values)
         predictor = Predictor(self.model, parameters, None, self.preprocessing)
         return residual_of([predictor.compare(record) for record in records])
 
