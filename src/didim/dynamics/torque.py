@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,6 +85,10 @@ class TorqueModel(ABC):
     @abstractmethod
     def standard(self, parameters: ArrayLike) -> Array:
         """The standard parameters phi that stand for `parameters` (p,)."""
+
+    @abstractmethod
+    def with_held_shapes(self) -> Self:
+        """The same model, in which no shape is estimated."""
 
     def values(self, parameters: ArrayLike) -> Values:
         """The parameters (p,) sorted by what they do, for the kernels."""

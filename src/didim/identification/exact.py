@@ -100,7 +100,8 @@ class ExactMethod:
         loop = self._numeric_loop
         if not (self.settings.estimate_gains and self.scans) or loop is None:
             return {}
-        problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
+        model = self.model.with_held_shapes()
+        problem = ClosedLoopProblem(model, self.records, SimulatedLoop(loop))
         return scan_bandwidth(problem, self.prior, self.first)
 
     @cached_property
@@ -195,7 +196,7 @@ class ExactMethod:
         """The start, standard parameters (p,), that leaves least."""
         found: list[Iterate] = []
         failure = Failure(FailureKind.SIMULATION)
-        window, z = self.records.first_window, np.zeros(problem.loop.count)
+        window, z = self.records.first_window, np.zeros(problem.spread.size)
         for theta in starts:
             began = time.perf_counter()
             base = self.model.matrix @ theta

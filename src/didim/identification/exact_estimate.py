@@ -72,17 +72,19 @@ def _finished(
     first: Estimate | None,
 ) -> Estimate:
     """The estimate at the last iterate, judged."""
-    at, model, loop = outcome.iterate, method.model, problem.loop
+    at, loop, shapes = outcome.iterate, problem.loop, problem.shapes
+    model, z = problem.shapes.model(at.x.further[: len(shapes.names)]), problem.of_loop(at.x)
     system, b, n = at.equations, model.matrix.shape[0], model.robot.n
+    request, g = replace(request, model=model), b + len(shapes.names)
     solution = least_squares(system, at.row_weights)
     evidence = _evidence(method, problem, outcome, solution)
     verdict = judge(evidence)
     figures = statistics(system, solution, np.zeros(system.W.shape[1]))
-    gains = loop.estimated(at.x.loop, figures.corrected[b:, b:])
+    gains = loop.estimated(z, figures.corrected[g:, g:])
     if first is not None and verdict.status is Status.CONVERGED and not gains:
         bias = bias_notes(first, at.x.base, figures.corrected)
         verdict = replace(verdict, notes=(*verdict.notes, *bias))
-    transient, delay = at.window.transient, loop.delay(at.x.loop)
+    transient, delay = at.window.transient, loop.delay(z)
     return _assembled(
         method,
         request,
@@ -95,8 +97,9 @@ def _finished(
         residual=_residual(at, n),
         residual_over_noise=evidence.over_noise if method.output == "torque" else None,
         iterations=outcome.steps,
-        history=(*history, *outcome.history[:-1], _last_entry(method, at, outcome.history[-1])),
+        history=(*history, *outcome.history[:-1], _last_entry(problem, at, outcome.history[-1])),
         gains=gains,
+        shapes=shapes.estimated(at.x.further[: g - b], figures.corrected[b:g, b:g]),
         standard=at.x.standard,
     )
 
@@ -127,24 +130,28 @@ def _evidence(
         if fixed or standard is None:
             return np.inf
         loop = SimulatedLoop(at.controller).faster(factor)
-        return error_with(problem, loop, method.prior, standard, BANDWIDTH_STEPS)
+        return error_with(problem.held(at.x), loop, method.prior, standard, BANDWIDTH_STEPS)
 
     return Evidence(problem, outcome, solution, error_at, method.error_with_other_reference)
 
 
-def _last_entry(method: ExactMethod, at: Iterate, entry: Iteration) -> Iteration:
+def _last_entry(problem: ClosedLoopProblem, at: Iterate, entry: Iteration) -> Iteration:
     """The last step, with what its Jacobian says of DIDIM."""
-    loop, base, b = at.controller, at.x.base, method.model.matrix.shape[0]
-    if method.records.outputs != ("tau",) or loop is None:
+    loop, base, model = at.controller, at.x.base, problem.base
+    if problem.records.outputs != ("tau",) or loop is None:
         return entry
-    problem = ClosedLoopProblem(method.model, method.records, SimulatedLoop(loop))
-    system = problem.regressor(at.evaluation, at.window)
+    held, b = problem.held(at.x), model.matrix.shape[0]
+    motions = tuple(
+        motion.with_signals(held.model, base, record.channels)
+        for motion, record in zip(at.evaluation.motions, problem.records.records, strict=True)
+    )
+    system = held.regressor(replace(at.evaluation, motions=motions), at.window)
     solution = least_squares(system, (1.0 / at.evaluation.deviations)[system.joint])
-    J = largest_inertias(method.model, base)
+    J = largest_inertias(model, base)
     return replace(
         entry,
         convergence_rate=convergence_rate(solution, system, at.equations.W[:, :b]),
-        friction_ratio=friction_ratio(method.model, base, loop, J),
+        friction_ratio=friction_ratio(model, base, loop, J),
     )
 
 

@@ -182,7 +182,7 @@ class ConsistentRegressorRule(RegressorRule):
         R, target = compressed(system, _error_weights(system, x.base))
         barrier = Problem(self.consistent, matrix, R, target, none, none)
         standard, _ = barrier.solve(x.standard, none)
-        return Step(Unknowns(matrix @ standard, standard, x.loop))
+        return Step(Unknowns(matrix @ standard, standard, x.further))
 
     def better(self, best: Iterate, iterate: Iterate) -> Iterate:
         """The smaller error, rms over the joints."""

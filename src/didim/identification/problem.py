@@ -20,6 +20,7 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.dynamics.shapes import Shapes
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
@@ -53,8 +54,8 @@ class Unknowns:
     """(b,) base parameters, chi."""
     standard: Array | None = None
     """(p,) physically consistent standard parameters behind them, for rules that work in these."""
-    loop: Array = field(default_factory=lambda: np.zeros(0))
-    """(e,) z of `SimulatedLoop`: logarithms of gain factors, delay."""
+    further: Array = field(default_factory=lambda: np.zeros(0))
+    """(e,) z of `Shapes`, then z of `SimulatedLoop`: logarithms of gain factors, delay."""
     inertia: Array | None = None
     """(n,) J of (51), where the loop is retuned for it (59)."""
 
@@ -73,9 +74,41 @@ class ClosedLoopProblem:
         assert isinstance(self.model, BaseModel)
         return self.model
 
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The shapes that the model has to be estimated."""
+        return Shapes(self.base)
+
+    @property
+    def spread(self) -> Array:
+        """(e,) prior standard deviation of x.further about zero."""
+        return np.concatenate([self.shapes.spread, self.loop.spread])
+
+    @property
+    def longest_step(self) -> Array:
+        """(e,) largest change of x.further in one step."""
+        return np.concatenate([self.shapes.longest_step, self.loop.longest_step])
+
+    def model_at(self, x: Unknowns) -> TorqueModel:
+        """The model with the shapes at x."""
+        if not self.model.layout.terms.free:
+            return self.model
+        return self.shapes.model(x.further[: len(self.shapes.names)])
+
+    def held(self, x: Unknowns) -> ClosedLoopProblem:
+        """The same problem with the shapes at x, known."""
+        model = self.model_at(x)
+        return replace(
+            self, model=model.with_held_shapes() if isinstance(model, BaseModel) else model
+        )
+
+    def of_loop(self, x: Unknowns) -> Array:
+        """z of `SimulatedLoop` in x."""
+        return x.further[len(self.model.layout.terms.free) :]
+
     def controller(self, x: Unknowns) -> Controller | None:
         """The loop at x."""
-        return self.loop.at(x.loop, x.inertia)
+        return self.loop.at(self.of_loop(x), x.inertia)
 
     def inertia(self, base: Array, previous: Array) -> Array:
         """J (n,) of (51) that the loop is retuned for; the previous one where gains are given."""
@@ -85,25 +118,28 @@ class ClosedLoopProblem:
 
     def between(self, x: Unknowns, target: Unknowns, fraction: float) -> Unknowns:
         """The point at a fraction of the way from x to the target, both of the same kind."""
-        loop = x.loop + fraction * (target.loop - x.loop)
+        further = x.further + fraction * (target.further - x.further)
         if x.standard is not None and target.standard is not None:
             standard = x.standard + fraction * (target.standard - x.standard)
-            return Unknowns(self.base.matrix @ standard, standard, loop)
+            return Unknowns(self.base.matrix @ standard, standard, further)
         base = x.base + fraction * (target.base - x.base)
         inertia = None if x.inertia is None else self.inertia(base, x.inertia)
-        return Unknowns(base, None, loop, inertia)
+        return Unknowns(base, None, further, inertia)
 
     def window(self, x: Unknowns, window: Window, shrink: bool = False) -> Window:
         """The rows that the loop at x leaves, from those of another window."""
-        return self.records.window_for(self.model, x.base, self.controller(x), window, shrink)
+        return self.records.window_for(self.model_at(x), x.base, self.controller(x), window, shrink)
 
     def evaluate(self, x: Unknowns, window: Window) -> Evaluation | Failure:
         """Simulate all records with x, and compare them on the window (35)."""
         loop = self.controller(x)
 
         def run(k: int) -> Motion | Failure:
-            motion = prepared(self._request(x, loop, k)).fixed(None)
-            return motion if motion.completed else _failure(motion)
+            request = self._request(x, loop, k)
+            motion = prepared(request).fixed(None)
+            if not motion.completed:
+                return _failure(motion)
+            return motion.with_signals(request.model, x.base, request.signals)
 
         found = self._each(run)
         return found if isinstance(found, Failure) else self.compare(tuple(found), window)
@@ -124,7 +160,7 @@ class ClosedLoopProblem:
         systems, contacts = [], len(self.model.contacts)
         for k, motion in enumerate(evaluation.motions):
             slip = motion.slip if motion.slip.shape[1] == contacts else None
-            states = States(motion.q, motion.dq, motion.ddq, slip)
+            states = States(motion.q, motion.dq, motion.ddq, slip, motion.signals)
             tau = np.asarray(self.records.records[k].tau)
             selection, samples = self.records.selection, window.samples[k]
             systems.append(observe(self.base, states, tau, selection, samples, k))
@@ -151,8 +187,11 @@ class ClosedLoopProblem:
                 f"only {system.y.size} equations remain for {len(system.names)} unknowns "
                 "(rest_velocity? decimation?)",
             )
-        if self.loop.unknown_gains is not None:
-            system = replace(system, W=system.W * self.loop.column_factors(x.loop, x.base.size))
+        if self.loop.unknown_gains is not None or self.model.layout.terms.free:
+            factors = self.loop.column_factors(self.of_loop(x))
+            by_shape = self.shapes.slopes(x.further[: len(self.shapes.names)])
+            factors = np.concatenate([np.ones(x.base.size), by_shape, factors])
+            system = replace(system, W=system.W * factors)
         return self.compare(tuple(motion for motion, _ in found), window), system
 
     def _linearised_record(
@@ -177,7 +216,7 @@ class ClosedLoopProblem:
         record, drive, delay = (
             self.records.records[k],
             self.records.inputs[k],
-            self.loop.delay(x.loop),
+            self.loop.delay(self.of_loop(x)),
         )
         if delay != 0.0:
             drive = drive.delayed(delay)
@@ -185,8 +224,8 @@ class ClosedLoopProblem:
         start = self.records.starts[k]
         friction, width = "exact", 0.05
         return SimulationRequest(
-            self.model, x.base, loop, record.t, reference, torque, friction, width, start, None,
-            MAX_SUBSTEPS,
+            self.model_at(x), x.base, loop, record.t, reference, torque, friction, width, start,
+            None, MAX_SUBSTEPS, record.channels,
         )  # fmt: skip
 
     def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:

@@ -46,6 +46,7 @@ class RegressorMethod:
 
     def run(self, request: Request) -> tuple[Estimate, StopReason | None]:
         """DIDIM: the rule of the regressor (48), from the start that the settings name."""
+        request = replace(request, model=request.model.with_held_shapes())
         settings, records, model = self.settings, self.records, request.model
         notes = list(record_notes(records.records))
         loop = SimulatedLoop(settings.controller, settings.updates)

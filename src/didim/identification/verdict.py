@@ -169,14 +169,18 @@ def _confounded(evidence: Evidence) -> list[str]:
 
 
 def _unknown_gains(evidence: Evidence) -> list[str]:
-    names, b = evidence.problem.loop.gain_names, evidence.problem.base.matrix.shape[0]
+    problem, b = evidence.problem, evidence.problem.base.matrix.shape[0]
+    names = [*problem.shapes.names, *problem.loop.gain_names]
     sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
     return [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
 
 
 def _gains(evidence: Evidence) -> str | None:
     unknown = _unknown_gains(evidence)
-    return f"The record does not identify the gains {listed(unknown)}." if unknown else None
+    if not unknown:
+        return None
+    shapes = set(unknown) & set(evidence.problem.shapes.names)
+    return f"The record does not identify {'' if shapes else 'the gains '}{listed(unknown)}."
 
 
 def _other_reference(evidence: Evidence) -> str | None:
@@ -204,7 +208,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
             "in sigma.",
         )
     iterate = evidence.iterate
-    delay, loop = evidence.problem.loop.delay(iterate.x.loop), iterate.controller
+    problem = evidence.problem
+    delay, loop = problem.loop.delay(problem.of_loop(iterate.x)), iterate.controller
     if loop is None or not abs(delay) > MANY_SAMPLES / (loop.rate or 1e3):
         return ()
     return (

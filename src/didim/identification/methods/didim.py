@@ -94,7 +94,7 @@ class DIDIM:
     """
     refine: bool = False
     """Whether the exact method takes over, from DIDIM's parameters or from the prior, whichever is
-    better.
+    better. It always does where effects have shapes to be estimated.
     """
     estimate_gains: bool = False
     """Whether the gains of the law that are not zero are unknowns as well; implies `refine`."""
@@ -160,7 +160,7 @@ class DIDIM:
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""
         records = self._records(request.model, request.experiments)
-        if self._is_refined:
+        if self._is_refined or request.model.layout.terms.free:
             return self._refined(request, records)
         return RegressorMethod(self, records, self._preprocessing(records)).run(request)[0]
 

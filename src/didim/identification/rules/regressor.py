@@ -90,7 +90,7 @@ class RegressorRule:
             target, worst = with_positive_inertia(model, target, q, x.inertia)
             if worst is not None:
                 guards.append(Guard(GuardKind.INERTIA, (joint_label(model, worst),)))
-        return Step(Unknowns(target, None, x.loop, x.inertia), tuple(guards), path=path)
+        return Step(Unknowns(target, None, x.further, x.inertia), tuple(guards), path=path)
 
     def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
         """That of the iterate: the rows change after a step only."""
