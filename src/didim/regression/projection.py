@@ -25,10 +25,15 @@ Observe = Callable[[BaseModel, Array], LinearSystem]
 Slopes = Callable[[BaseModel, Array], Array]
 """(r, T) how the torque of these equations changes with the shapes, at chi (b,)."""
 
-MAX_STEPS = 50
-MAX_LOAD_STEPS = 100
-TOLERANCE = 1e-10
-"""Relative change of the torque, or of a shape in units of its own step, that counts as none."""
+MAX_STEPS = 30
+MAX_HALVINGS = 8
+MAX_LOAD_STEPS = 40
+LOAD_TOLERANCE = 1e-11
+"""Relative change of the torque that counts as none."""
+SHAPE_TOLERANCE = 1e-8
+"""Change of a shape, as `Shapes` scales it, that counts as none."""
+SMALL_FALL = 1e-6
+"""Relative fall of the error that counts as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +58,18 @@ def project(
     """
     shapes, z = Shapes(model), np.zeros(len(model.layout.terms.free))
     system, solution = _settled(model, first, fit(first, weights), observe, weights)
+    error = float(np.linalg.norm(solution.row_weights * system.residual(solution.values)))
     for _ in range(MAX_STEPS if shapes.names else 0):
         by_z = slopes(shapes.model(z), solution.values) * shapes.slopes(z)
         joint = fit(_with_columns(system, by_z, z, shapes.names), weights)
         step = joint.values[solution.values.size :] - z
         step = np.clip(step, -shapes.longest_step, shapes.longest_step)
-        found = _search(shapes, z, step, observe, weights, system, solution)
+        found = _search(shapes, z, step, observe, weights, solution, error)
         if found is None:
             break
-        z, system, solution, size = found
-        if size <= TOLERANCE:
+        before, z, system, solution = error, found.z, found.system, found.solution
+        error = found.error
+        if found.size <= SHAPE_TOLERANCE or error > (1.0 - SMALL_FALL) * before:
             break
     now = shapes.model(z)
     if not shapes.names:
@@ -82,7 +89,7 @@ def _settled(
         system = observe(model, solution.values)
         solution = fit(system, weights)
         change = np.linalg.norm(system.W @ solution.values - before)
-        if change <= TOLERANCE * np.linalg.norm(system.y):
+        if change <= LOAD_TOLERANCE * np.linalg.norm(system.y):
             break
     return system, solution
 
@@ -95,24 +102,33 @@ def _with_columns(
     return replace(system, W=W, y=y, names=(*system.names, *names))
 
 
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """An accepted step of the shapes."""
+
+    z: Array
+    system: LinearSystem
+    solution: Solution
+    error: float
+    size: float
+
+
 def _search(
     shapes: Shapes,
     z: Array,
     step: Array,
     observe: Observe,
     weights: str,
-    system: LinearSystem,
     solution: Solution,
-) -> tuple[Array, LinearSystem, Solution, float] | None:
+    error: float,
+) -> _Step | None:
     """The first of ever shorter steps that lowers what chi leaves; None: none does."""
-    row_weights = solution.row_weights
-    before = np.linalg.norm(row_weights * system.residual(solution.values))
-    for halvings in range(12):
+    for halvings in range(MAX_HALVINGS):
         trial = z + 0.5**halvings * step
         model = shapes.model(trial)
-        found = observe(model, solution.values)
-        found, chi = _settled(model, found, fit(found, weights), observe, weights)
-        if np.linalg.norm(row_weights * found.residual(chi.values)) < before:
-            size = float(np.abs(trial - z).max(initial=0.0))
-            return trial, found, chi, size
+        system = observe(model, solution.values)
+        system, found = _settled(model, system, fit(system, weights), observe, weights)
+        left = float(np.linalg.norm(solution.row_weights * system.residual(found.values)))
+        if left < error:
+            return _Step(trial, system, found, left, float(np.abs(trial - z).max(initial=0.0)))
     return None
