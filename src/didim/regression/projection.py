@@ -58,8 +58,8 @@ def project(
     """
     shapes, z = Shapes(model), np.zeros(len(model.layout.terms.free))
     system, solution = _settled(model, first, fit(first, weights), observe, weights)
-    error = float(np.linalg.norm(solution.row_weights * system.residual(solution.values)))
     for _ in range(MAX_STEPS if shapes.names else 0):
+        error = float(np.linalg.norm(solution.row_weights * system.residual(solution.values)))
         by_z = slopes(shapes.model(z), solution.values) * shapes.slopes(z)
         joint = fit(_with_columns(system, by_z, z, shapes.names), weights)
         step = joint.values[solution.values.size :] - z
@@ -67,9 +67,8 @@ def project(
         found = _search(shapes, z, step, observe, weights, solution, error)
         if found is None:
             break
-        before, z, system, solution = error, found.z, found.system, found.solution
-        error = found.error
-        if found.size <= SHAPE_TOLERANCE or error > (1.0 - SMALL_FALL) * before:
+        z, system, solution = found.z, found.system, found.solution
+        if found.size <= SHAPE_TOLERANCE or found.error > (1.0 - SMALL_FALL) * error:
             break
     now = shapes.model(z)
     if not shapes.names:
