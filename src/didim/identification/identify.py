@@ -15,6 +15,7 @@ from didim.errors import InputError, shortened
 from didim.identification.threads import one_blas_thread
 from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
+from didim.regression.torque_factors import TorqueFactors
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
@@ -157,6 +158,7 @@ def assemble(
     controller: Controller | None = None,
     notes: Sequence[str] = (),
     output: str = "torque",
+    factors: TorqueFactors | None = None,
     **more: Any,
 ) -> Estimate:
     """The estimate with its statistics, predictions of the held-out records, notes and provenance.
@@ -175,11 +177,8 @@ def assemble(
     doubts = worse_records(model, found, total, output)
     again, along = ((), ()) if figures is None else _fitted(predictor, request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
-    scales = (
-        ()
-        if figures is None
-        else estimate_scales(model, request.experiments, names, values, figures.corrected[:b, :b])
-    )
+    seen = model, request.experiments, names, values
+    scales = () if figures is None else estimate_scales(*seen, figures.corrected[:b, :b], factors)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,

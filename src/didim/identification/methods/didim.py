@@ -39,9 +39,11 @@ from didim.identification.verdict import (
 from didim.regression.identifiable import stationary_joints
 from didim.regression.least_squares import check_weights
 from didim.regression.statistics import convergence_rate, statistics
+from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
@@ -245,6 +247,7 @@ class DIDIM:
             residual_over_noise=evidence.over_noise,
             iterations=outcome.steps,
             history=tuple(history),
+            factors=torque_factors(system, solution, at.x.base, MAX_FACTOR),
         )
 
     def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:
