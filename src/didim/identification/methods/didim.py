@@ -223,8 +223,8 @@ class DIDIM:
         at, model, records = outcome.iterate, request.model, problem.records
         system, solution, history = at.equations, at.solution, list(outcome.history)
         assert solution is not None
-        jacobian = None
-        if outcome.reason.status is Status.CONVERGED and self.exact_interval:
+        settled, jacobian = outcome.reason.status is Status.CONVERGED, None
+        if settled and self.exact_interval:
             jacobian = self._exact_jacobian(problem, at)
         if jacobian is not None:
             rate = convergence_rate(solution, system, jacobian)
@@ -247,7 +247,7 @@ class DIDIM:
             residual_over_noise=evidence.over_noise,
             iterations=outcome.steps,
             history=tuple(history),
-            factors=torque_factors(system, solution, at.x.base, MAX_FACTOR),
+            factors=torque_factors(system, solution, at.x.base, MAX_FACTOR) if settled else None,
         )
 
     def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:
