@@ -211,8 +211,8 @@ def test_single_values_of_a_model_that_leaves_more_than_noise():
     """A torque ripple that the model lacks, five times the noise: the values may be biased, however
     small the residual and their sigma.
     """
-    arm, t = model(), np.arange(0.0, 20.0, 0.01)
-    q, dq, ddq = didim.Fourier.random(arm.robot, 1, period=3.3, periods=6).sample(t)
+    arm, t = model("scara", ("viscous", "coulomb")), np.arange(0.0, 20.0, 0.01)
+    q, dq, ddq = didim.Fourier.random(arm.robot, 1, period=3.3, periods=6, share=1.0).sample(t)
     tau = arm.inverse_dynamics(q, dq, ddq, arm.nominal)
     noise = 0.002 * np.random.default_rng(0).standard_normal(tau.shape)
     tau = tau + tau.std(axis=0) * (noise + 0.01 * np.sin(20 * q))
