@@ -122,6 +122,23 @@ def test_rows_at_rest_are_told_of_fit_and_held_out_record(record):
     assert all_rows.fitted == ()
 
 
+def test_notes_of_held_out_records_reach_the_summary(record):
+    """And those that a part of the same file shares with the fit are told once."""
+    middle = float(record.t[-1]) / 2
+    damaged = replace(record, notes=("3 lines are damaged: left out.",))
+    halves = damaged.between(0.0, middle), damaged.between(middle, 2 * middle)
+    for name, count in (("other", 1), (record.name, 0)):
+        tried = replace(halves[1], name=name)
+        notes = didim.identify(model(), halves[0], didim.IDIM(), tried).notes
+        assert [*notes].count(f"{name}: 3 lines are damaged: left out.") == 1
+        assert len([each for each in notes if "damaged" in each]) == 1 + count
+    tau = np.array(halves[1].tau)
+    tau[: int(0.6 * len(tau)), 1] = 0.0
+    dead = replace(halves[1], tau=tau, name="dead", notes=())
+    notes = didim.identify(model(), halves[0], didim.IDIM(), dead).notes
+    assert any(each.startswith("dead: tau of joint 2 is exactly zero") for each in notes)
+
+
 def test_methods_are_compared_on_the_same_rows(record):
     """The same parameters leave the same, whatever rows their methods used."""
     plain = didim.identify(model(), record, didim.IDIM())

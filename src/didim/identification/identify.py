@@ -24,7 +24,7 @@ from didim.results.provenance import hashed, provenance
 from didim.results.scale_doubts import estimate_scales
 from didim.results.validation import AlongMotion, Validation
 from didim.signals.experiment import Experiment
-from didim.simulation.records import check_start
+from didim.simulation.records import check_start, record_notes, regular_records
 from didim.validation import flag, real, whole
 
 Array = NDArray[np.float64]
@@ -177,6 +177,9 @@ def assemble(
     doubts = worse_records(model, found, total, output)
     again, along = ((), ()) if figures is None else _fitted(predictor, request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
+    told, held = set(notes), held_joints(model.robot)
+    others = record_notes(regular_records(model, held_out))
+    tried_notes = [each for each in others if each not in told]
     seen = model, request.experiments, names, values
     scales = () if figures is None else estimate_scales(*seen, figures.corrected[:b, :b], factors)
     origin = {**provenance(settings, request.experiments), **request.origin}
@@ -198,7 +201,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *scales, *held_joints(model.robot), *request.notes),
+        notes=(*notes, *tried_notes, *verdict.notes, *doubts, *scales, *held, *request.notes),
         unidentified=verdict.unidentified,
         output=output,
         validation=found,
