@@ -16,7 +16,8 @@ from didim.regression.least_squares import fit
 from didim.regression.system import observe
 from didim.regression.torque_factors import torque_factors
 from didim.results.description import compare, poses, same_for_all
-from didim.results.scale_doubts import DoubtKind, scale_doubts, scale_notes
+from didim.results.scale_doubts import DoubtKind, scale_doubts
+from didim.results.scale_notes import scale_notes
 from didim.signals.rows import RowSelection
 from didim.signals.states import States
 from support.virtual import model

@@ -17,7 +17,8 @@ from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, observe, stack
 from didim.regression.torque_factors import torque_factors
 from didim.results.description import compare, same_for_all
-from didim.results.scale_doubts import MAX_FACTOR, compared, scale_doubts, sentence
+from didim.results.scale_doubts import MAX_FACTOR, compared, scale_doubts
+from didim.results.scale_notes import sentence
 from didim.signals.rows import RowSelection
 
 MIN_ROWS = 200

@@ -21,7 +21,7 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
 from didim.results.prediction import Predictor, Preprocessing
 from didim.results.provenance import hashed, provenance
-from didim.results.scale_doubts import estimate_scales
+from didim.results.scale_notes import estimate_scales
 from didim.results.validation import AlongMotion, Validation
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start, record_notes, regular_records
