@@ -108,7 +108,7 @@ def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(tmp_path):
     run(package, tmp_path, FILTER)
     (code,) = tmp_path.rglob("*forward_backward*.nbc")
     content = bytearray(code.read_bytes())
-    content[len(content) // 2] ^= 16
+    content[content.index(b"\x7fELF") + 64] ^= 16  # in the first instruction
     code.write_bytes(content)
     result = run(package, tmp_path, FILTER)
     assert "filtered 1.0" in result.stdout

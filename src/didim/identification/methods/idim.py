@@ -19,10 +19,12 @@ from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, fit, least_squares
 from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
+from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
 from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing
+from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.status import Status, Verdict
 from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
@@ -188,6 +190,7 @@ class IDIM:
             eliminated=removed,
             at_border=at_border,
             standard=inside,
+            factors=torque_factors(chosen, solution, solution.values, MAX_FACTOR),
         )
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
