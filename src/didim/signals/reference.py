@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import CubicSpline
 
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE, PiecewiseCubic
@@ -275,10 +275,23 @@ def smooth_piecewise_cubic(time: Array, q: Array, dq: Array, ddq: Array) -> Piec
     """The piecewise cubic of a motion that is known exactly at the knots: cubics with its values
     and slopes; a spline for ddq.
     """
-    value, rate, acceleration = (_interpolate(time, signal, "cubic") for signal in (q, dq, ddq))
-    value[:-1] = _coefficients(CubicHermiteSpline(time, q, dq, axis=0).c)
-    rate[:-1] = _coefficients(CubicHermiteSpline(time, dq, ddq, axis=0).c)
-    return PiecewiseCubic(_knots(time), value, rate, acceleration)
+    value, rate = _hermite(time, q, dq), _hermite(time, dq, ddq)
+    return PiecewiseCubic(_knots(time), value, rate, _interpolate(time, ddq, "cubic"))
+
+
+def _hermite(time: Array, values: Array, slopes: Array) -> Array:
+    """Coefficients (N, n, 4) of the cubics with these values and slopes (N, n), the last one
+    constant.
+    """
+    coefficients = np.zeros((*values.shape, 4))
+    interval = np.diff(time)[:, None]
+    chord = np.diff(values, axis=0) / interval
+    bend = (slopes[:-1] + slopes[1:] - 2 * chord) / interval
+    coefficients[:, :, 0] = values
+    coefficients[:-1, :, 1] = slopes[:-1]
+    coefficients[:-1, :, 2] = (chord - slopes[:-1]) / interval - bend
+    coefficients[:-1, :, 3] = bend / interval
+    return coefficients
 
 
 def _coefficients(c: Array) -> Array:
