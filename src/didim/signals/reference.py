@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 
 INTERPOLATIONS = ("held", "linear", "cubic")
 
+Joints = slice | NDArray[np.intp]
+ALL_JOINTS = slice(None)
+
 
 class Trajectory(ABC):
     """Anything that gives positions, velocities and accelerations (N, n) at given times: a
@@ -37,6 +40,10 @@ class Trajectory(ABC):
     @abstractmethod
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
+
+    def positions(self, t: ArrayLike, joints: Joints = ALL_JOINTS) -> Array:
+        """q (N, m) of m joints at the times t (N,): those of `sample`, without its derivatives."""
+        return self.sample(t)[0][:, joints]
 
     def shifted(self, origin: float) -> Trajectory:
         """The same trajectory on a clock that counts from `origin`, s."""
@@ -143,18 +150,27 @@ class Reference(Trajectory):
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
-        cubic, at = self._table, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
-        index = np.clip(
-            np.searchsorted(cubic.time - TIME_TOLERANCE, at, side="right") - 1,
-            0,
-            cubic.time.size - 2,
+        cubics = self._table
+        index, u = self._located(t)
+        return (
+            _evaluated(cubics.value[index], u),
+            _evaluated(cubics.rate[index], u),
+            _evaluated(cubics.acceleration[index], u),
         )
-        u = (at - cubic.time[index])[:, None]
-        q, dq, ddq = (
-            ((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0]
-            for c in cubic[1:]
-        )
-        return q, dq, ddq
+
+    def positions(self, t: ArrayLike, joints: Joints = ALL_JOINTS) -> Array:
+        """q (N, m) of m joints at the times t (N,), held beyond the ends."""
+        index, u = self._located(t)
+        return _evaluated(self._table.value[index[:, None], np.arange(self.n)[joints]], u)
+
+    def _located(self, t: ArrayLike) -> tuple[NDArray[np.intp], Array]:
+        """For each of the times t (N,): the index of its cubic (N,), and the time since that
+        began (N, 1), s.
+        """
+        time, at = self._table.time, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
+        index = np.searchsorted(time - TIME_TOLERANCE, at, side="right") - 1
+        index = np.clip(index, 0, time.size - 2)
+        return index, (at - time[index])[:, None]
 
 
 class CachedTrajectory(Trajectory):
@@ -251,6 +267,11 @@ class _DelayedTrajectory(Trajectory):
 
     def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
         return self.trajectory.piecewise_cubic(start, end, step)
+
+
+def _evaluated(c: Array, u: Array) -> Array:
+    """Cubics (K, m, 4) at the times u (K, 1) since each began: (K, m)."""
+    return np.asarray(((c[:, :, 3] * u + c[:, :, 2]) * u + c[:, :, 1]) * u + c[:, :, 0])
 
 
 def _knots(time: Array) -> Array:
