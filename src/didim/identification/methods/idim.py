@@ -196,6 +196,6 @@ class IDIM:
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
         """(N, n) the motion of each record; joints that only show noise stand still."""
         if self.states == "reference":
-            return [record.reference().sample(record.t)[0] for record in records]
+            return [record.reference().positions(record.t) for record in records]
         positions = [np.asarray(record.q) for record in records]
         return [np.where(still_joints(q), 0.0, q) for q in positions]
