@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel
 from didim.dynamics.shapes import Shapes
 from didim.regression.least_squares import Solution, fit
+from didim.regression.statistics import Statistics
 from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
@@ -48,6 +49,13 @@ class Projection:
     """Y + J theta = [W J] (chi, theta) + rho: the same with the shapes as unknowns."""
     solution: Solution
     """Of `system`."""
+
+    def shapes(self, figures: Statistics) -> dict[str, tuple[float, float]]:
+        """The shapes that were found with their sigma, from the statistics of `system`."""
+        found, b = self.model.free_shapes, len(self.linear.names)
+        sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))[b:]
+        pairs = zip(found.items(), sigma, strict=False)
+        return {name: (value, float(s)) for (name, value), s in pairs}
 
 
 def project(
