@@ -123,6 +123,8 @@ class IdentifyAnswer(Answer):
     """The final simulated loop; null where none was simulated."""
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
+    shapes: dict[str, float]
+    """Parameters that the torque is not linear in, such as vs1: their values in the model, SI."""
     judgement: JudgementAnswer
     consistency: ConsistencyAnswer
     at_border: list[str]
@@ -217,11 +219,24 @@ class ParameterAnswer(Answer):
     nominal: Number
 
 
+class ShapeAnswer(Answer):
+    """One parameter that the torque is not linear in."""
+
+    name: str
+    unit: str
+    value: float
+    known: bool
+    """Whether it is held at its value unless it is asked for."""
+
+
 class BaseAnswer(Answer):
     """The result of `didim base`."""
 
     robot: str
     parameters: list[ParameterAnswer]
+    shapes: list[ShapeAnswer]
+    channels: list[str]
+    """Names of the logged channels that effects need."""
 
 
 SCHEMAS: dict[str, type[Answer]] = {

@@ -47,6 +47,8 @@ class ParameterInfo:
     """Name of the coupling that it belongs to; None: it belongs to one joint alone."""
     known: bool = False
     """A shape that is held at its value unless it is asked for."""
+    effect: str | None = None
+    """Name of the effect that names its joints itself, as a user's own does; else None."""
 
 
 def inertial_parameter(symbol: str, joint: int) -> ParameterInfo:

@@ -15,13 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 from didim.expressions.expression import derivative, evaluate, names, substitute
 from didim.expressions.grammar import parse
 from didim.expressions.nodes import Expression, Name, Number
+from didim.robot.effect_checks import check_types, is_number, is_symbol
+
+_MAX_UNIT = 30
+"""Letters of a unit."""
 
 MOTION = ("q", "dq", "ddq", "slip", "load")
 """What every expression may use beside parameters and channels."""
+
+RECORDED = ("t", "tau", "control", "q_ref", "dq_ref", "ddq_ref")
+"""Signals of every record, which cannot be names of channels."""
 
 
 class ParameterKind(Enum):
@@ -80,7 +87,20 @@ class EffectParameter:
     """Of asymmetric friction: +1 forward, -1 backward; else 0."""
 
 
-_PARAMETER_KEYS = ("unit", "value", "sign", "known")
+PARAMETER_KEYS = ("unit", "value", "sign", "known", "kind", "direction")
+
+_OWN_KINDS = {
+    kind.value: kind
+    for kind in (
+        ParameterKind.ROTOR,
+        ParameterKind.VISCOUS,
+        ParameterKind.COULOMB,
+        ParameterKind.OFFSET,
+        ParameterKind.TORQUE,
+        ParameterKind.SHAPE,
+    )
+}
+"""What a parameter of a user's effect can describe."""
 
 
 def own_parameter(given: Mapping[str, Any] | EffectParameter, where: str) -> EffectParameter:
@@ -89,24 +109,37 @@ def own_parameter(given: Mapping[str, Any] | EffectParameter, where: str) -> Eff
         return given
     if not isinstance(given, Mapping):
         raise InputError(
-            f'{where} must be a table such as {{ unit = "N.m/rad" }}, found {given!r}.'
+            f'{where} must be a table such as {{ unit = "N.m/rad" }}, found {shortened(given)}.'
         )
     for key in given:
-        if key not in _PARAMETER_KEYS:
-            raise InputError(f"{where}: unknown key {key!r}; {nearest(str(key), _PARAMETER_KEYS)}")
-    unit, sign = given.get("unit", ""), given.get("sign", Sign.ANY.value)
-    if not isinstance(unit, str) or not unit.isprintable() or len(unit) > 30:
-        raise InputError(f"{where}: unit must be a short text, found {unit!r}.")
-    if sign not in [each.value for each in Sign]:
-        raise InputError(f'{where}: sign must be "positive" or "any", found {sign!r}.')
-    value = given.get("value")
-    if value is not None and not _is_number(value):
-        raise InputError(f"{where}: value must be a finite number, found {value!r}.")
-    known = given.get("known", False)
-    if not isinstance(known, bool):
-        raise InputError(f"{where}: known must be true or false, found {known!r}.")
-    start = None if value is None else float(value)
-    return EffectParameter(unit=(unit, unit), sign=Sign(sign), value=start, known=known)
+        if key not in PARAMETER_KEYS:
+            raise InputError(f"{where}: unknown key {key!r}; {nearest(str(key), PARAMETER_KEYS)}")
+    value, unit = given.get("value"), given.get("unit", "")
+    if not isinstance(unit, str) or not unit.isprintable() or len(unit) > _MAX_UNIT:
+        raise InputError(f"{where}: unit must be a short text, found {shortened(unit)}.")
+    choices: dict[str, tuple[Any, list[Any]]] = {
+        "sign": (Sign.ANY.value, [each.value for each in Sign]),
+        "kind": (ParameterKind.TORQUE.value, list(_OWN_KINDS)),
+        "direction": (0, [0, 1, -1]),
+        "known": (False, [True, False]),
+    }
+    chosen = {key: given.get(key, usual) for key, (usual, _) in choices.items()}
+    for key, (usual, allowed) in choices.items():
+        if type(chosen[key]) is not type(usual) or chosen[key] not in allowed:
+            raise InputError(
+                f"{where}: {key} must be one of {', '.join(map(repr, allowed))}, found "
+                f"{shortened(chosen[key])}."
+            )
+    if value is not None and not is_number(value):
+        raise InputError(f"{where}: value must be a finite number, found {shortened(value)}.")
+    return EffectParameter(
+        _OWN_KINDS[chosen["kind"]],
+        (unit, unit),
+        Sign(chosen["sign"]),
+        None if value is None else float(value),
+        chosen["known"],
+        chosen["direction"],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +174,29 @@ class Effect:
     """What it is, in a line."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.isidentifier() or len(self.name) > 40:
+        if not is_symbol(self.name):
             raise InputError(
-                f"An effect's name must be a word of letters, digits and _, found {self.name!r}."
+                "An effect's name must be a word of letters, digits and _, found "
+                f"{shortened(self.name)}."
             )
         where = f"effect {self.name!r}"
+        check_types(vars(self), where)
         if self.joint is not None and self.weights:
             raise InputError(f"{where}: give either joint or weights, not both.")
-        unknown = {k: own_parameter(v, f"{where}, {k}") for k, v in dict(self.unknown).items()}
+        unknown = {
+            symbol: own_parameter(each, f"{where}, {shortened(symbol, 40)}")
+            for symbol, each in self.unknown.items()
+        }
         object.__setattr__(self, "unknown", unknown)
         object.__setattr__(self, "channels", tuple(self.channels))
-        for symbol, value in dict(self.fixed).items():
-            if not _is_number(value):
-                raise InputError(
-                    f"{where}: fixed {symbol} must be a finite number, found {value!r}."
-                )
         symbols = [*unknown, *self.fixed, *self.let, *self.channels]
         for symbol in symbols:
-            if not isinstance(symbol, str) or not symbol.isidentifier() or not symbol.isascii():
-                raise InputError(f"{where}: {symbol!r} is no symbol; use letters, digits and _.")
-            if symbol in MOTION or symbols.count(symbol) > 1:
+            if not is_symbol(symbol):
+                raise InputError(
+                    f"{where}: {shortened(symbol)} is no symbol; use letters, digits and _."
+                )
+            recorded = symbol in RECORDED and symbol in self.channels
+            if symbol in MOTION or recorded or symbols.count(symbol) > 1:
                 raise InputError(f"{where}: the symbol {symbol!r} is taken; choose another.")
         if not unknown:
             raise InputError(
@@ -246,12 +282,3 @@ class Effect:
     def at(self, joint: int | str) -> Effect:
         """The same on a joint of a robot."""
         return replace(self, joint=joint, weights={})
-
-
-def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and bool(np.isfinite(value))
-        and abs(value) < 1e12
-    )
