@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{'name':<{width}}  {'nominal':>12}  regroups")
     for name, formula, value in rows:
         print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
-    if shapes := _shapes(model):
+    if _shapes(model):
         print("\nNot linear in the torque:")
-        for each, number in shapes:
+        for each, number in _shapes(model):
             held = "  held unless it is asked for" if each.known else ""
             print(f"{each.name:<{width}}  {number:>12.6g}  {each.unit}{held}")
     for channel, effect in model.layout.needs.items():

@@ -42,8 +42,8 @@ def read_joint_extension(
 
 
 def read_robot_extension(root: Element, names: Sequence[str], where: str) -> dict[str, Any]:
-    """Gravity, couplings, drive, own effects and reference that the robot's <didim> gives for moving joints with
-    these names, as arguments of `Robot`.
+    """Gravity, couplings, drive, own effects and reference that the robot's <didim> gives for
+    moving joints with these names, as arguments of `Robot`.
     """
     if (element := root.find(TAG)) is None:
         return {}
