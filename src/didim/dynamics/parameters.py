@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.robot.effect import EffectParameter, ParameterKind, Sign
+from didim.robot.effect_parameter import EffectParameter, ParameterKind, Sign
 
 __all__ = [
     "ParameterInfo",

@@ -9,8 +9,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 from didim.errors import InputError, nearest
-from didim.robot.effect import Effect, EffectParameter
+from didim.robot.effect import Effect
 from didim.robot.effect_joints import joint_weights
+from didim.robot.effect_parameter import EffectParameter
 from didim.robot.robot import Robot
 
 KEYS = tuple(each.name for each in fields(Effect))

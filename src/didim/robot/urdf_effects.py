@@ -15,7 +15,8 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from didim.errors import InputError, shortened
-from didim.robot.effect import PARAMETER_KEYS, Effect
+from didim.robot.effect import Effect
+from didim.robot.effect_parameter import PARAMETER_KEYS
 from didim.robot.effect_tables import KEYS, effect_of, effect_table
 from didim.robot.robot import Robot
 from didim.robot.urdf_numbers import check_keys, numbers, written
