@@ -124,3 +124,18 @@ def test_errors_about_a_record_name_it(method):
     short = clean().between(0.0, 0.05)
     with pytest.raises(didim.InputError, match="Experiment 'run': The record is too short"):
         didim.identify(model(), short, method)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dead_channels_are_those_with_one_value_in_more_than_half_of_the_samples(seed: int):
+    rng = np.random.default_rng(seed)
+    tau = rng.integers(0, 2 + seed, (401, 6)).astype(float)
+    tau[:: 2 + seed % 2] = 1.0
+    record = didim.Experiment(np.arange(401) / 100.0, tau, None)
+    expected = []
+    for j, column in enumerate(tau.T):
+        values, counts = np.unique(column, return_counts=True)
+        if (fraction := counts.max() / 401) > 0.5:
+            expected.append((j, values[counts.argmax()], fraction))
+    assert [(each.joint, each.value, each.fraction) for each in dead_channels(record)] == expected
+    assert expected or seed % 2

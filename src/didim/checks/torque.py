@@ -59,7 +59,8 @@ def torque_sign(data: CheckData) -> Iterator[Finding]:
     if (found := _thinned(data)) is None:
         return
     states, tau = found
-    W = data.model.base.regressor(states.q, states.dq, states.ddq)
+    idle = data.model.no_signals(len(states.q))
+    W = data.model.base.regressor(states.q, states.dq, states.ddq, None, idle)
     quarter = tau.shape[0] // 4
     parts = [slice(k * quarter, (k + 2) * quarter) for k in range(3)]
     against: list[int] = []
@@ -185,7 +186,8 @@ def torque_size(data: CheckData) -> Iterator[Finding]:
         )
         return
     states, some = found
-    expected = data.model.inverse_dynamics(states.q, states.dq, states.ddq, phi)
+    idle = data.model.no_signals(len(states.q))
+    expected = data.model.inverse_dynamics(states.q, states.dq, states.ddq, phi, None, idle)
     rms, right = np.sqrt(np.mean(some**2, axis=0)), np.sqrt(np.mean(expected**2, axis=0))
     ratio = rms / np.where(right > 0, right, 1.0)
     nominal = data.model.nominal

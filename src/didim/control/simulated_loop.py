@@ -85,9 +85,9 @@ class SimulatedLoop:
         start = np.array([getattr(self.unknown_gains, kind)[j] for kind, j in self.gains])
         return start * np.exp(z[: len(self.gains)])
 
-    def column_factors(self, z: Array, b: int) -> Array:
-        """(b + e,) d gain / d z: sensitivities to gains, times these, are sensitivities to z."""
-        return np.concatenate([np.ones(b), self.gain_values(z), np.ones(int(self.has_delay))])
+    def column_factors(self, z: Array) -> Array:
+        """(e,) d gain / d z: sensitivities to gains, times these, are sensitivities to z."""
+        return np.concatenate([self.gain_values(z), np.ones(int(self.has_delay))])
 
     def delay(self, z: Array) -> float:
         """The delay of the reference at z, s."""

@@ -9,6 +9,8 @@ points: deterministic, and cheap enough for every iteration (59).
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
@@ -68,24 +70,29 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
     """J (n,), and for each joint the pose (n, n) at which it is reached."""
     n, inertia = model.robot.n, _Inertia(model, parameters)
     lower, upper = joint_ranges(model)
-    points = lower + (upper - lower) * qmc.Halton(n, scramble=False).random(_START_COUNT)
+    points = lower + (upper - lower) * _start_points(n)
     order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_STARTS_PER_JOINT]
     best, joints = points[order.T.ravel()], np.repeat(np.arange(n), _STARTS_PER_JOINT)
     rows = np.arange(joints.size)
+    moved = [np.flatnonzero(np.isin(joints, _ancestors(model, k))) for k in range(n)]
     largest = inertia.diagonals(best)[rows, joints]
     for _ in range(_MAX_SWEEPS):
         before = largest
-        for k in range(n):
-            moved = np.isin(joints, _ancestors(model, k))
-            if moved.any():
-                best[moved, k] = _maximise(
-                    inertia, best[moved], joints[moved], k, lower[k], upper[k]
-                )
+        for k, each in enumerate(moved):
+            if each.size:
+                found = _maximise(inertia, best[each], joints[each], k, lower[k], upper[k])
+                best[each, k] = found
         largest = inertia.diagonals(best)[rows, joints]
         if np.all(np.abs(largest - before) <= 1e-9 * np.abs(largest)):
             break
     first = largest.reshape(n, _STARTS_PER_JOINT).argmax(axis=1) + _STARTS_PER_JOINT * np.arange(n)
     return largest[first], best[first]
+
+
+@cache
+def _start_points(n: int) -> Array:
+    """(s, n) points of the unit cube from which the search starts."""
+    return np.asarray(qmc.Halton(n, scramble=False).random(_START_COUNT))
 
 
 class _Inertia:
@@ -138,9 +145,16 @@ def _maximise(
         ends = np.array([lower, upper])
         return ends[inertia.along(points, joints, k, ends).argmax(axis=1)]
     coefficients = _FIT_MATRIX @ inertia.along(points, joints, k, _FIT_ANGLES).T
+    grid, harmonics = _grid(lower, upper)
+    start = grid[(harmonics @ coefficients).argmax(axis=0)]
+    return np.minimum(np.maximum(_newton(start, coefficients), lower), upper)
+
+
+@cache
+def _grid(lower: float, upper: float) -> tuple[Array, Array]:
+    """Positions of a joint range (g,) and their harmonics (g, 5)."""
     grid = np.linspace(lower, upper, _GRID_POINTS)
-    start = grid[(_harmonics(grid) @ coefficients).argmax(axis=0)]
-    return np.clip(_newton(start, coefficients), lower, upper)
+    return grid, _harmonics(grid)
 
 
 def _newton(q: Array, c: Array) -> Array:
@@ -148,19 +162,10 @@ def _newton(q: Array, c: Array) -> Array:
     downward.
     """
     for _ in range(3):
-        slope = (
-            -c[1] * np.sin(q)
-            + c[2] * np.cos(q)
-            - 2 * c[3] * np.sin(2 * q)
-            + 2 * c[4] * np.cos(2 * q)
-        )
-        curve = (
-            -c[1] * np.cos(q)
-            - c[2] * np.sin(q)
-            - 4 * c[3] * np.cos(2 * q)
-            - 4 * c[4] * np.sin(2 * q)
-        )
-        q = q - np.where(
-            curve < 0, np.clip(slope / np.where(curve < 0, curve, -1.0), -0.05, 0.05), 0.0
-        )
+        sin, cos, sin_2, cos_2 = np.sin(q), np.cos(q), np.sin(2 * q), np.cos(2 * q)
+        slope = -c[1] * sin + c[2] * cos - 2 * c[3] * sin_2 + 2 * c[4] * cos_2
+        curve = -c[1] * cos - c[2] * sin - 4 * c[3] * cos_2 - 4 * c[4] * sin_2
+        down = curve < 0
+        step = np.minimum(np.maximum(slope / np.where(down, curve, -1.0), -0.05), 0.05)
+        q = q - np.where(down, step, 0.0)
     return q

@@ -41,6 +41,8 @@ class DynamicModel(TorqueModel):
     """Values of parameters that the torque is not linear in, such as vs1 of Stribeck friction, in
     place of the robot's.
     """
+    held: frozenset[str] = frozenset()
+    """Names of those that are known, and not estimated."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
@@ -54,9 +56,9 @@ class DynamicModel(TorqueModel):
                     f"effects must be a list of names or None, found {self.effects!r}."
                 )
             object.__setattr__(self, "effects", tuple(self.effects))
-        if not set(self.shapes or {}) <= set(self.shape_names):
-            unknown = next(name for name in self.shapes or {} if name not in self.shape_names)
-            raise InputError(f"There is no shape {unknown!r}; {nearest(unknown, self.shape_names)}")
+        for name in (*(self.shapes or {}), *self.held):
+            if name not in self.shape_names:
+                raise InputError(f"There is no shape {name!r}; {nearest(name, self.shape_names)}")
 
     def __repr__(self) -> str:
         return (
@@ -68,9 +70,9 @@ class DynamicModel(TorqueModel):
     def layout(self) -> Layout:
         """Names and meaning of the standard parameters."""
         layout = layout_of(self.robot, self.effects)
-        if not self.shapes:
+        if not self.shapes and not self.held:
             return layout
-        return replace(layout, terms=layout.terms.at(self.shapes))
+        return replace(layout, terms=layout.terms.at(self.shapes or {}, self.held))
 
     @property
     def shape_names(self) -> tuple[str, ...]:
@@ -85,9 +87,15 @@ class DynamicModel(TorqueModel):
 
     def with_shapes(self, values: Mapping[str, float]) -> DynamicModel:
         """The same model with other values of these parameters; its columns stay the same ones."""
-        model = DynamicModel(self.robot, self.effects, {**(self.shapes or {}), **values})
-        if "base" in self.__dict__:
-            model.__dict__["base"] = replace(self.base, full=model)
+        return self._with(replace(self, shapes={**(self.shapes or {}), **values}))
+
+    def with_held_shapes(self) -> DynamicModel:
+        """The same model, in which no shape is estimated."""
+        return self._with(replace(self, held=frozenset(self.shape_names)))
+
+    def _with(self, model: DynamicModel) -> DynamicModel:
+        """Another model with the same columns, and so the same base parameters."""
+        model.__dict__["base"] = replace(self.base, full=model)
         return model
 
     @cached_property
@@ -215,6 +223,19 @@ class BaseModel(TorqueModel):
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""
         return self.regrouping.lift @ vector(parameters, "beta", self.parameter_names)
+
+    @property
+    def free_shapes(self) -> dict[str, float]:
+        """The shapes that are estimated, with their values in this model."""
+        return {name: self.full.shape_values[name] for name in self.layout.terms.free}
+
+    def with_shapes(self, values: Mapping[str, float]) -> BaseModel:
+        """The same model with other values of its shapes."""
+        return self.full.with_shapes(values).base if values else self
+
+    def with_held_shapes(self) -> BaseModel:
+        """The same model, in which no shape is estimated."""
+        return self.full.with_held_shapes().base if self.layout.terms.free else self
 
     @property
     def layout(self) -> Layout:

@@ -56,8 +56,14 @@ def prior_of(model: BaseModel, inertia: Array, torque: Array, velocity: Array) -
         "ddq": ROTOR_FRACTION * inertia,
         "one": torque,
     }
+    terms = _largest_terms(model, torque, velocity)
     for entry in model.layout.entries:
-        size = sizes[entry.signal.rstrip("+-")][entry.row]
+        if entry.signal == "term":
+            is_friction = model.full.parameters[entry.column].kind.is_friction
+            share = COULOMB_FRACTION if is_friction else 1.0
+            size = share * torque[entry.row] / terms[entry.column]
+        else:
+            size = sizes[entry.signal.rstrip("+-")][entry.row]
         theta[entry.column], scale[entry.column] = size, size
     full = model.full
     consistent = Consistent(full, theta, scale)
@@ -73,6 +79,22 @@ def prior_of(model: BaseModel, inertia: Array, torque: Array, velocity: Array) -
     if not consistent.contains(theta):
         raise AssertionError(f"the prior of {full.parameter_names} is not consistent")
     return Consistent(full, theta, scale)
+
+
+def _largest_terms(model: BaseModel, torque: Array, velocity: Array) -> Array:
+    """(p,) the largest torque that a unit of each parameter gives at positions over a turn,
+    velocities from rest to three times the rms, and loads of the size of the torque.
+    """
+    full, rows = model.full, 200
+    random = np.random.default_rng(0)
+    q = random.uniform(-np.pi, np.pi, (rows, model.robot.n))
+    dq = 3.0 * velocity * np.linspace(0.0, 1.0, rows)[:, None] ** 2
+    signals = {name: np.ones(rows) for name in model.channels}
+    if model.loaded:
+        signals["load"] = np.tile(torque, (rows, 1))
+    slip = np.ones((rows, len(model.contacts)))
+    largest = np.abs(full.regressor(q, dq, 0.0 * q, slip, signals)).max(axis=(0, 1))
+    return np.where(largest > 0, largest, 1.0)
 
 
 def nearest_consistent(prior: Consistent, model: BaseModel, base: Array) -> Array:

@@ -1,4 +1,6 @@
-"""The regular initialisation: parameters with a regular inertia matrix, (61)-(63)."""
+"""The regular initialisation: parameters with a regular inertia matrix, (61)-(63), or the described
+ones.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.parameters import ParameterKind
+from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -35,3 +38,18 @@ def unit_rotors(model: BaseModel) -> tuple[DynamicModel, Array]:
     rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
     kinds = [parameter.kind for parameter in rotors.parameters]
     return rotors, np.array([float(kind is ParameterKind.ROTOR) for kind in kinds])
+
+
+def described_parameters(model: DynamicModel) -> Array:
+    """(p,) the start "nominal": the standard parameters of the description, refused where one is
+    missing.
+    """
+    pairs = zip(model.parameter_names, model.described, strict=True)
+    unknown = [name for name, value in pairs if np.isnan(value)]
+    if unknown:
+        more = ", ..." if len(unknown) > 5 else ""
+        raise InputError(
+            f'initial="nominal": the description of {model.robot.name!r} has no value for '
+            f'{", ".join(unknown[:5])}{more}. Use "unit" or "identity".'
+        )
+    return model.described

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -145,13 +145,16 @@ class TermTable:
             registers=registers,
         )
 
-    def at(self, shapes: Mapping[str, float]) -> TermTable:
-        """The same terms with other values of some shapes; the code is compiled once."""
+    def at(self, shapes: Mapping[str, float], held: Collection[str] = ()) -> TermTable:
+        """The same terms with other values of some shapes, those of `held` no longer estimated."""
         values = [
             float(shapes.get(shape.name, value))
             for shape, value in zip(self.shapes, self.values, strict=True)
         ]
-        return TermTable(self.n, self.terms, self.shapes, np.array(values), self.channels)
+        known = tuple(
+            replace(shape, known=shape.known or shape.name in held) for shape in self.shapes
+        )
+        return TermTable(self.n, self.terms, known, np.array(values), self.channels)
 
 
 def apart(terms: Terms) -> Terms:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +17,13 @@ from didim.dynamics.kernels.derivatives import allocate_ground, motion_derivativ
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor_entries_batch
+from didim.dynamics.kernels.terms import term_slopes_batch
 from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.dynamics.parameters import ParameterInfo
 from didim.dynamics.terms import apart
 from didim.errors import InfeasibleError, InputError
+from didim.expressions.expression import names
 from didim.robot.robot import Robot
 from didim.validation import samples
 
@@ -83,6 +86,10 @@ class TorqueModel(ABC):
     def standard(self, parameters: ArrayLike) -> Array:
         """The standard parameters phi that stand for `parameters` (p,)."""
 
+    @abstractmethod
+    def with_held_shapes(self) -> Self:
+        """The same model, in which no shape is estimated."""
+
     def values(self, parameters: ArrayLike) -> Values:
         """The parameters (p,) sorted by what they do, for the kernels."""
         return self.layout.values(self.standard(parameters))
@@ -107,6 +114,13 @@ class TorqueModel(ABC):
     def loaded(self) -> bool:
         """Whether friction depends on the loads of the joints."""
         return self.layout.terms.loaded
+
+    def no_signals(self, rows: int) -> dict[str, Array]:
+        """Channels and loads that are zero throughout, where only the links matter."""
+        signals = {name: np.zeros(rows) for name in self.channels}
+        if self.loaded:
+            signals["load"] = np.zeros((rows, self.robot.n))
+        return signals
 
     def regressor(
         self,
@@ -176,6 +190,41 @@ class TorqueModel(ABC):
         on it; else (N, 0).
         """
         return self._torque_and_load(q, dq, ddq, phi, slip, signals)[1]
+
+    def slopes(
+        self,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        phi: ArrayLike,
+        slip: ArrayLike | None = None,
+        signals: Signals | None = None,
+    ) -> tuple[Array, Array]:
+        """d tau/d shapes (N, n, T), of the shapes that are estimated, and d f/d load (N, n), by
+        which friction f grows with the load of its joint.
+        """
+        q_, dq_, _, slip_ = self._motion(q, dq, ddq, slip, "ddq")
+        rows, n = q_.shape
+        load, channels = self._signals(signals, rows, self.loaded)
+        by_shape = np.empty((rows, n, len(self.layout.terms.free)))
+        by_load = np.empty((rows, n))
+        tree, _ = self._memory()
+        phi_ = self.values(phi).term
+        term_slopes_batch(
+            tree.terms, phi_, q_, dq_, slip_, load, channels, np.ones(n), by_shape, by_load
+        )
+        return by_shape * (1.0 + by_load[:, :, None] * self._passes_on), by_load
+
+    @cached_property
+    def _passes_on(self) -> Array:
+        """(n, T) 1 where a shape belongs to an effect that counts as load, else 0."""
+        terms = self.layout.terms
+        found = np.zeros((self.robot.n, len(terms.free)))
+        for term in terms.terms:
+            for t, shape in enumerate(terms.free):
+                if term.conservative and shape in names(term.expression):
+                    found[list(term.weights), t] = 1.0
+        return found
 
     def _torque_and_load(
         self,

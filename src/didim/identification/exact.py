@@ -1,5 +1,7 @@
 """The exact method: Gauss-Newton with the exact Jacobian from a physically consistent prior, over
 parameters and, if asked, gains and delay; for `OutputError` and for a DIDIM that is refined.
+
+`exact_estimate.py` makes the estimate of the best run.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import (
     SimulatedLoop,
     assumed_inertia,
-    friction_ratio,
     numeric_gains,
     tuned_inertia,
 )
@@ -26,32 +27,17 @@ from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.errors import InputError
-from didim.identification.identify import Progress, Request, assemble
-from didim.identification.initial import error_with, scan_bandwidth
+from didim.identification.identify import Progress
+from didim.identification.initial import scan_bandwidth
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
-from didim.identification.verdict import (
-    CHECK_LOOP,
-    OPEN_LOOP,
-    Evidence,
-    Verdict,
-    judge,
-    unexcited,
-)
-from didim.regression.identifiable import stationary_joints
-from didim.regression.least_squares import Solution, least_squares
-from didim.regression.statistics import convergence_rate, statistics
-from didim.results.estimate import Estimate
-from didim.results.history import Iteration
-from didim.results.plausibility import bias_notes
 from didim.results.prediction import Preprocessing
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.simulation.record_set import RecordSet
-from didim.simulation.records import record_notes
 
 Array = NDArray[np.float64]
 
@@ -59,9 +45,6 @@ RESTART_RATIO = 1.3
 """Times the noise that a residual may be before the next best start of the scan is tried."""
 
 MAX_RESTARTS = 2
-
-BANDWIDTH_STEPS = 2
-"""Steps in a loop of another bandwidth, for the verdict."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +100,8 @@ class ExactMethod:
         loop = self._numeric_loop
         if not (self.settings.estimate_gains and self.scans) or loop is None:
             return {}
-        problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
+        model = self.model.with_held_shapes()
+        problem = ClosedLoopProblem(model, self.records, SimulatedLoop(loop))
         return scan_bandwidth(problem, self.prior, self.first)
 
     @cached_property
@@ -153,31 +137,6 @@ class ExactMethod:
         unknown = self._gains(loop) if self.settings.estimate_gains and loop is not None else None
         simulated = SimulatedLoop(loop, unknown_gains=unknown, has_delay=self.has_delay)
         return ClosedLoopProblem(self.model, self.records, simulated)
-
-    def run(
-        self,
-        request: Request,
-        others: Sequence[Array] = (),
-        history: Sequence[Iteration] = (),
-        first: Estimate | None = None,
-    ) -> Estimate:
-        """Identify from the prior, or from the base parameters `others`, each (b,), if they are
-        better; `history` is that of an earlier stage, `first` its estimate where it converged.
-        """
-        if verdict := unexcited(stationary_joints(self.model, self.records.references)):
-            return self._failed(request, verdict)
-        best = self.best(others, request.progress)
-        request.tell(1.0)
-        if isinstance(best, Failure) and best.kind is FailureKind.FEW_EQUATIONS:
-            raise InputError(
-                f"The record is too short: {best}. Record longer, decimate less, or cut less."
-            )
-        if isinstance(best, Failure):
-            advice = f"{CHECK_LOOP}, or start elsewhere (initial=)."
-            remedy = advice if self.records.is_closed else OPEN_LOOP
-            message = f"The first simulation fails: {best.detail.rstrip('.')}. {remedy}"
-            return self._failed(request, Verdict(Status.DIVERGED, message, self._scan_notes))
-        return self._finished(request, *best, history, first)
 
     def best(
         self, others: Sequence[Array] = (), progress: Progress | None = None
@@ -237,7 +196,7 @@ class ExactMethod:
         """The start, standard parameters (p,), that leaves least."""
         found: list[Iterate] = []
         failure = Failure(FailureKind.SIMULATION)
-        window, z = self.records.first_window, np.zeros(problem.loop.count)
+        window, z = self.records.first_window, np.zeros(problem.spread.size)
         for theta in starts:
             began = time.perf_counter()
             base = self.model.matrix @ theta
@@ -269,72 +228,7 @@ class ExactMethod:
         explained = np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise)
         return bool(explained or at.evaluation.rms < min(self.scanned.values(), default=np.inf))
 
-    def _finished(
-        self,
-        request: Request,
-        problem: ClosedLoopProblem,
-        outcome: Outcome,
-        history: Sequence[Iteration],
-        first: Estimate | None,
-    ) -> Estimate:
-        """The estimate at the last iterate, judged."""
-        at, model, loop = outcome.iterate, self.model, problem.loop
-        system, b, n = at.equations, model.matrix.shape[0], model.robot.n
-        solution = least_squares(system, at.row_weights)
-        evidence = self._evidence(problem, outcome, solution)
-        verdict = judge(evidence)
-        figures = statistics(system, solution, np.zeros(system.W.shape[1]))
-        gains = loop.estimated(at.x.loop, figures.corrected[b:, b:])
-        if first is not None and verdict.status is Status.CONVERGED and not gains:
-            bias = bias_notes(first, at.x.base, figures.corrected)
-            verdict = replace(verdict, notes=(*verdict.notes, *bias))
-        transient, delay = at.window.transient, loop.delay(at.x.loop)
-        return self._assembled(
-            request,
-            verdict,
-            at.x.base,
-            replace(self.preprocessing, transient=transient, delay=delay),
-            at.controller,
-            (*self.records.notes, *self.records.window_notes(at.window), *self._scan_notes),
-            figures=figures,
-            residual=_residual(at, n),
-            residual_over_noise=evidence.over_noise if self.output == "torque" else None,
-            iterations=outcome.steps,
-            history=(*history, *outcome.history[:-1], self._last_entry(at, outcome.history[-1])),
-            gains=gains,
-            standard=at.x.standard,
-        )
-
-    def _assembled(
-        self,
-        request: Request,
-        verdict: Verdict,
-        values: Array,
-        preprocessing: Preprocessing,
-        controller: Controller | None,
-        notes: tuple[str, ...] = (),
-        **more: Any,
-    ) -> Estimate:
-        more |= {"controller": controller, "output": self.output}
-        more["notes"] = (*record_notes(self.records.records), *notes)
-        end = verdict, preprocessing, values
-        return assemble(request, self.name, self.settings, *end, **more)
-
-    def _evidence(
-        self, problem: ClosedLoopProblem, outcome: Outcome, solution: Solution
-    ) -> Evidence:
-        at = outcome.iterate
-        fixed, standard = self.settings.estimate_gains or at.controller is None, at.x.standard
-
-        def error_at(factor: float) -> float:
-            if fixed or standard is None:
-                return np.inf
-            loop = SimulatedLoop(at.controller).faster(factor)
-            return error_with(problem, loop, self.prior, standard, BANDWIDTH_STEPS)
-
-        return Evidence(problem, outcome, solution, error_at, self._error_with_other_reference)
-
-    def _error_with_other_reference(self) -> tuple[float, float] | None:
+    def error_with_other_reference(self) -> tuple[float, float] | None:
         """The same law with or without the reference's velocity, its gains fitted too."""
         loop = self.controller
         parts = np.unique([] if loop is None else np.asarray(loop.velocity_reference, dtype=float))
@@ -346,38 +240,11 @@ class ExactMethod:
         return None if isinstance(found, Failure) else (other, found[1].iterate.evaluation.rms)
 
     @property
-    def _scan_notes(self) -> tuple[str, ...]:
+    def scan_notes(self) -> tuple[str, ...]:
+        """What the scan found, and where it had the iteration start."""
         finite = {f: error for f, error in self.scanned.items() if np.isfinite(error)}
         if not finite:
             return ()
         parts = ", ".join(f"{100 * error:.3g} % at {f:g}" for f, error in finite.items())
         best = min(finite, key=lambda factor: finite[factor])
         return (f"Scan of the bandwidth, over the assumed one: {parts}; started at {best:g}.",)
-
-    def _last_entry(self, at: Iterate, entry: Iteration) -> Iteration:
-        """The last step, with what its Jacobian says of DIDIM."""
-        loop, base, b = at.controller, at.x.base, self.model.matrix.shape[0]
-        if self.records.outputs != ("tau",) or loop is None:
-            return entry
-        problem = ClosedLoopProblem(self.model, self.records, SimulatedLoop(loop))
-        system = problem.regressor(at.evaluation, at.window)
-        solution = least_squares(system, (1.0 / at.evaluation.deviations)[system.joint])
-        J = largest_inertias(self.model, base)
-        return replace(
-            entry,
-            convergence_rate=convergence_rate(solution, system, at.equations.W[:, :b]),
-            friction_ratio=friction_ratio(self.model, base, loop, J),
-        )
-
-    def _failed(self, request: Request, verdict: Verdict) -> Estimate:
-        """Nothing was identified."""
-        base = self.model.matrix @ self.first
-        return self._assembled(request, verdict, base, self.preprocessing, self.controller)
-
-
-def _residual(at: Iterate, n: int) -> tuple[float, Array]:
-    """||Y - Y_s|| / ||Y|| of the first output, in all and by joint (n,)."""
-    rho, joint, sizes = at.equations.y, at.equations.joint, at.evaluation.sizes[:n]
-    errors = np.array([np.linalg.norm(rho[joint == j]) for j in range(n)])
-    total = float(np.linalg.norm(errors) / np.linalg.norm(sizes))
-    return total, errors / np.where(sizes > 0, sizes, 1.0)

@@ -12,18 +12,17 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
-from didim.identification.threads import one_blas_thread
-from didim.identification.verdict import Verdict
 from didim.regression.statistics import Statistics
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
-from didim.results.prediction import Predictor, Preprocessing
+from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.provenance import hashed, provenance
 from didim.results.scale_doubts import estimate_scales
-from didim.results.validation import AlongMotion, Validation
+from didim.results.status import Verdict
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start
+from didim.threads import one_blas_thread
 from didim.validation import flag, real, whole
 
 Array = NDArray[np.float64]
@@ -167,13 +166,12 @@ def assemble(
     names, b, n = names or model.parameter_names, values.size, model.robot.n
     unknown = np.diag(np.full(b, np.inf))
     total, by_joint = residual or (np.inf, np.full(n, np.inf))
-    known = dict(zip(names, values, strict=True))
-    parameters = np.array([known.get(name, 0.0) for name in model.parameter_names])
+    parameters = every_parameter(model, names, values)
     predictor = Predictor(model, parameters, controller, preprocessing)
     tried = [predictor.try_on(each, request.experiments) for each in held_out]
     found = tuple(validation for validation, _ in tried)
     doubts = worse_records(model, found, total, output)
-    again, along = ((), ()) if figures is None else _fitted(predictor, request.experiments)
+    again, along = ((), ()) if figures is None else predictor.fitted(request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
     scales = (
         ()
@@ -211,17 +209,6 @@ def assemble(
         provenance={**origin, "held_out": hashed(held_out)} if held_out else origin,
         **more,
     )
-
-
-def _fitted(
-    predictor: Predictor, experiments: Sequence[Experiment]
-) -> tuple[tuple[Validation, ...], tuple[AlongMotion, ...]]:
-    """The records of the fit with rows that `rest_velocity` left out, and along their motion."""
-    rests = predictor.preprocessing.selection.rest_velocity is not None
-    again = [predictor.try_on(each)[0] for each in experiments if rests]
-    along = [predictor.along_motion(each) for each in experiments]
-    known = tuple(each for each in along if each is not None)
-    return tuple(each for each in again if each.left_out), known
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:

@@ -18,10 +18,10 @@ from didim.control.simulated_loop import SimulatedLoop
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.dynamics.regular import unit_parameters, unit_rotors
+from didim.dynamics.regular import described_parameters, unit_parameters, unit_rotors
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
-from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Step
 from didim.identification.rules.regressor import RegressorRule
 from didim.identification.search import Halving
@@ -31,6 +31,7 @@ from didim.regression.system import LinearSystem, compressed
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.status import Failure
+from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
 from didim.validation import vector
 
@@ -100,19 +101,7 @@ def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
     if not isinstance(initial, str):
         return _from_base(model, vector(initial, "initial", model.parameter_names))
     if initial == "nominal":
-        described = model.full.described
-        unknown = [
-            name
-            for name, value in zip(model.full.parameter_names, described, strict=True)
-            if np.isnan(value)
-        ]
-        if unknown:
-            raise InputError(
-                f'initial="nominal": the description of {model.robot.name!r} has no value for '
-                f"{', '.join(unknown[:5])}"
-                f'{", ..." if len(unknown) > 5 else ""}. Use "unit" or "identity".'
-            )
-        return _from_base(model, model.matrix @ described)
+        return _from_base(model, model.matrix @ described_parameters(model.full))
     unit = _from_base(model, model.matrix @ unit_parameters(model.full))
     return unit if initial == "unit" else Start(*unit_rotors(model), unit.base)
 
@@ -193,7 +182,7 @@ class ConsistentRegressorRule(RegressorRule):
         R, target = compressed(system, _error_weights(system, x.base))
         barrier = Problem(self.consistent, matrix, R, target, none, none)
         standard, _ = barrier.solve(x.standard, none)
-        return Step(Unknowns(matrix @ standard, standard, x.loop))
+        return Step(Unknowns(matrix @ standard, standard, x.further))
 
     def better(self, best: Iterate, iterate: Iterate) -> Iterate:
         """The smaller error, rms over the joints."""
@@ -208,10 +197,6 @@ class ConsistentRegressorRule(RegressorRule):
 
 def _error_weights(system: LinearSystem, base: Array) -> Array:
     """(r,) 1 over the rms torque error of each row's joint."""
-    rho = system.residual(base)
-    count = np.maximum(np.bincount(system.joint, minlength=system.n), 1)
-    rms, size = (
-        np.sqrt(np.bincount(system.joint, x**2, system.n) / count) for x in (rho, system.y)
-    )
-    floor = np.maximum(1e-9 * size, 1e-150)
+    rms = replace(system, y=system.residual(base)).sizes
+    floor = np.maximum(1e-9 * system.sizes, 1e-150)
     return np.asarray(1.0 / np.maximum(rms, floor))[system.joint]

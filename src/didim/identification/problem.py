@@ -20,13 +20,20 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
+from didim.dynamics.shapes import Shapes
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
 from didim.results.status import Failure, FailureKind
-from didim.signals.noise import decimated_noise, is_undersampled
 from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.evaluation import (
+    Evaluation,
+    compare,
+    noise_fraction,
+    output_error,
+    used_rows,
+)
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.record_set import RecordSet, Window
@@ -47,47 +54,10 @@ class Unknowns:
     """(b,) base parameters, chi."""
     standard: Array | None = None
     """(p,) physically consistent standard parameters behind them, for rules that work in these."""
-    loop: Array = field(default_factory=lambda: np.zeros(0))
-    """(e,) z of `SimulatedLoop`: logarithms of gain factors, delay."""
+    further: Array = field(default_factory=lambda: np.zeros(0))
+    """(e,) z of `Shapes`, then z of `SimulatedLoop`: logarithms of gain factors, delay."""
     inertia: Array | None = None
     """(n,) J of (51), where the loop is retuned for it (59)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """All records simulated with the same x, and their errors on the rows of a window."""
-
-    motions: tuple[Motion, ...]
-    errors: Array
-    """(g,) ||Y^j - Y_s^j|| over the rows of each joint, output after output."""
-    sizes: Array
-    """(g,) ||Y^j||."""
-    counts: Array
-    """(g,) rows."""
-
-    @property
-    def residual(self) -> float:
-        """||Y - Y_s|| / ||Y||, of the first output where there are two."""
-        n = self.motions[0].q.shape[1]
-        size = float(np.linalg.norm(self.sizes[:n]))
-        return float(np.linalg.norm(self.errors[:n])) / size if size > 0 else np.inf
-
-    @property
-    def by_joint(self) -> Array:
-        """(g,) ||Y^j - Y_s^j|| / ||Y^j||."""
-        return self.errors / np.where(self.sizes > 0, self.sizes, 1.0)
-
-    @property
-    def rms(self) -> float:
-        """The relative errors, rms over the joints."""
-        return float(np.sqrt(np.mean(self.by_joint**2)))
-
-    @property
-    def deviations(self) -> Array:
-        """(g,) rms error of each joint and output, floored far below the output itself."""
-        rows = np.sqrt(np.maximum(self.counts, 1.0))
-        rms, size = (x / rows for x in (self.errors, self.sizes))
-        return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +74,41 @@ class ClosedLoopProblem:
         assert isinstance(self.model, BaseModel)
         return self.model
 
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The shapes that the model has to be estimated."""
+        return Shapes(self.base)
+
+    @property
+    def spread(self) -> Array:
+        """(e,) prior standard deviation of x.further about zero."""
+        return np.concatenate([self.shapes.spread, self.loop.spread])
+
+    @property
+    def longest_step(self) -> Array:
+        """(e,) largest change of x.further in one step."""
+        return np.concatenate([self.shapes.longest_step, self.loop.longest_step])
+
+    def model_at(self, x: Unknowns) -> TorqueModel:
+        """The model with the shapes at x."""
+        if not self.model.layout.terms.free:
+            return self.model
+        return self.shapes.model(x.further[: len(self.shapes.names)])
+
+    def held(self, x: Unknowns) -> ClosedLoopProblem:
+        """The same problem with the shapes at x, known."""
+        model = self.model_at(x)
+        return replace(
+            self, model=model.with_held_shapes() if isinstance(model, BaseModel) else model
+        )
+
+    def of_loop(self, x: Unknowns) -> Array:
+        """z of `SimulatedLoop` in x."""
+        return x.further[len(self.model.layout.terms.free) :]
+
     def controller(self, x: Unknowns) -> Controller | None:
         """The loop at x."""
-        return self.loop.at(x.loop, x.inertia)
+        return self.loop.at(self.of_loop(x), x.inertia)
 
     def inertia(self, base: Array, previous: Array) -> Array:
         """J (n,) of (51) that the loop is retuned for; the previous one where gains are given."""
@@ -116,44 +118,39 @@ class ClosedLoopProblem:
 
     def between(self, x: Unknowns, target: Unknowns, fraction: float) -> Unknowns:
         """The point at a fraction of the way from x to the target, both of the same kind."""
-        loop = x.loop + fraction * (target.loop - x.loop)
+        further = x.further + fraction * (target.further - x.further)
         if x.standard is not None and target.standard is not None:
             standard = x.standard + fraction * (target.standard - x.standard)
-            return Unknowns(self.base.matrix @ standard, standard, loop)
+            return Unknowns(self.base.matrix @ standard, standard, further)
         base = x.base + fraction * (target.base - x.base)
         inertia = None if x.inertia is None else self.inertia(base, x.inertia)
-        return Unknowns(base, None, loop, inertia)
+        return Unknowns(base, None, further, inertia)
 
     def window(self, x: Unknowns, window: Window, shrink: bool = False) -> Window:
         """The rows that the loop at x leaves, from those of another window."""
-        return self.records.window_for(self.model, x.base, self.controller(x), window, shrink)
+        return self.records.window_for(self.model_at(x), x.base, self.controller(x), window, shrink)
 
     def evaluate(self, x: Unknowns, window: Window) -> Evaluation | Failure:
         """Simulate all records with x, and compare them on the window (35)."""
         loop = self.controller(x)
 
         def run(k: int) -> Motion | Failure:
-            motion = prepared(self._request(x, loop, k)).fixed(None)
-            return motion if motion.completed else _failure(motion)
+            request = self._request(x, loop, k)
+            motion = prepared(request).fixed(None)
+            if not motion.completed:
+                return _failure(motion)
+            return motion.with_signals(request.model, x.base, request.signals)
 
         found = self._each(run)
         return found if isinstance(found, Failure) else self.compare(tuple(found), window)
 
     def compare(self, motions: tuple[Motion, ...], window: Window) -> Evaluation:
-        """The errors of simulated outputs on the rows of a window.
+        """Simulated motions beside the records, on the rows of a window."""
+        return compare(self.records, motions, window)
 
-        Implements (28), (35).
-        """
-        records = self.records
-        groups = len(records.outputs) * records.n
-        errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
-        for k, motion in enumerate(motions):
-            rho, y = self._error(k, motion, window)
-            used = self._used(motion, window.samples[k])
-            errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
-            sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
-            counts += used.sum(axis=0)
-        return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts)
+    def noise(self, evaluation: Evaluation, window: Window) -> Array:
+        """(n,) fraction of each joint's torque that is noise; 0: unknown."""
+        return noise_fraction(self.records, evaluation, window)
 
     def regressor(self, evaluation: Evaluation, window: Window) -> LinearSystem:
         """Y = W chi + rho, W of the simulated states: the regressor for the Jacobian (41).
@@ -163,7 +160,7 @@ class ClosedLoopProblem:
         systems, contacts = [], len(self.model.contacts)
         for k, motion in enumerate(evaluation.motions):
             slip = motion.slip if motion.slip.shape[1] == contacts else None
-            states = States(motion.q, motion.dq, motion.ddq, slip)
+            states = States(motion.q, motion.dq, motion.ddq, slip, motion.signals)
             tau = np.asarray(self.records.records[k].tau)
             selection, samples = self.records.selection, window.samples[k]
             systems.append(observe(self.base, states, tau, selection, samples, k))
@@ -190,25 +187,12 @@ class ClosedLoopProblem:
                 f"only {system.y.size} equations remain for {len(system.names)} unknowns "
                 "(rest_velocity? decimation?)",
             )
-        if self.loop.unknown_gains is not None:
-            system = replace(system, W=system.W * self.loop.column_factors(x.loop, x.base.size))
+        if self.loop.unknown_gains is not None or self.model.layout.terms.free:
+            factors = self.loop.column_factors(self.of_loop(x))
+            by_shape = self.shapes.slopes(x.further[: len(self.shapes.names)])
+            factors = np.concatenate([np.ones(x.base.size), by_shape, factors])
+            system = replace(system, W=system.W * factors)
         return self.compare(tuple(motion for motion, _ in found), window), system
-
-    def noise(self, evaluation: Evaluation, window: Window) -> Array:
-        """(n,) fraction of each joint's decimated torque that white noise would be, by second
-        differences of the raw torque; 0 where too few samples in a period leave it unknown.
-        """
-        records, decimator = self.records, self.records.selection.decimator
-        torques, used = [np.asarray(each.tau) for each in records.records], window.samples
-        segments = [(tau, slice(*each)) for tau, each in zip(torques, used, strict=True)]
-        unknown = [
-            is_undersampled(tau[each], motion.tau[each], motion.dq[each])
-            for (tau, each), motion in zip(segments, evaluation.motions, strict=True)
-        ]
-        kept = sum(decimator.kept(stop - start).size for start, stop in used)
-        rms = evaluation.sizes[: records.n] / np.sqrt(max(kept, 1))
-        noise = decimated_noise(segments, decimator.noise_gain) / np.where(rms > 0, rms, 1.0)
-        return np.where(np.any(unknown, axis=0), 0.0, noise)
 
     def _linearised_record(
         self, request: SimulationRequest, k: int, window: Window
@@ -223,8 +207,8 @@ class ClosedLoopProblem:
         if not np.all(np.abs(run.J) < LARGEST_NUMBER):
             detail = "the sensitivities diverge; is the loop stable?"
             return Failure(FailureKind.SENSITIVITIES, detail)
-        rho, _ = self._error(k, run.motion, window)
-        used = self._used(run.motion, samples)
+        rho, _ = output_error(records, k, run.motion, window)
+        used = used_rows(records, run.motion, samples)
         return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
@@ -232,7 +216,7 @@ class ClosedLoopProblem:
         record, drive, delay = (
             self.records.records[k],
             self.records.inputs[k],
-            self.loop.delay(x.loop),
+            self.loop.delay(self.of_loop(x)),
         )
         if delay != 0.0:
             drive = drive.delayed(delay)
@@ -240,8 +224,8 @@ class ClosedLoopProblem:
         start = self.records.starts[k]
         friction, width = "exact", 0.05
         return SimulationRequest(
-            self.model, x.base, loop, record.t, reference, torque, friction, width, start, None,
-            MAX_SUBSTEPS,
+            self.model_at(x), x.base, loop, record.t, reference, torque, friction, width, start,
+            None, MAX_SUBSTEPS, record.channels,
         )  # fmt: skip
 
     def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:
@@ -259,23 +243,6 @@ class ClosedLoopProblem:
             return Failure(FailureKind.SIMULATION, str(problem))
         failures = [each for each in found if isinstance(each, Failure)]
         return failures[0] if failures else [e for e in found if not isinstance(e, Failure)]
-
-    def _error(self, k: int, motion: Motion, window: Window) -> tuple[Array, Array]:
-        """Y - Y_s and Y of record k, decimated: (K, groups)."""
-        outputs, record = self.records.outputs, self.records.records[k]
-        signals = [np.asarray(getattr(of, name)) for of in (record, motion) for name in outputs]
-
-        def columns(start: int, stop: int) -> Array:
-            return np.hstack([each[start:stop] for each in signals])
-
-        reduced = self.records.selection.reduce(window.samples[k], columns)
-        y, y_s = np.hsplit(reduced, 2)
-        return y - y_s, y
-
-    def _used(self, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
-        """(K, groups) which rows count."""
-        moving = self.records.selection.used(motion.dq, samples)
-        return np.tile(moving, len(self.records.outputs))
 
 
 def _failure(motion: Motion) -> Failure:

@@ -107,11 +107,10 @@ class InSigma:
         """Whether only noise is left, and the next step is small."""
         del step
         change = np.abs(iterate.proposed - iterate.x.base) / parameter_scale(iterate)
+        if not np.all(change <= NEAR_TOLERANCES * self.tol_parameters):
+            return False
         noise = problem.noise(iterate.evaluation, iterate.window)
-        return bool(
-            np.all(iterate.evaluation.by_joint <= BEYOND_NOISE * noise)
-            and np.all(change <= NEAR_TOLERANCES * self.tol_parameters)
-        )
+        return bool(np.all(iterate.evaluation.by_joint <= BEYOND_NOISE * noise))
 
 
 @dataclass(frozen=True)

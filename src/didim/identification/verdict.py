@@ -7,22 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from didim.identification.problem import ClosedLoopProblem
-from didim.identification.rules import Iterate
-from didim.identification.solve import Outcome
-from didim.identification.stopping import BEYOND_NOISE
+from didim.identification.evidence import Evidence
 from didim.regression.identifiable import confounded, unidentifiable
-from didim.regression.least_squares import Solution
-from didim.results.doubts import NEGLIGIBLE, SUSPECT
-from didim.results.formatting import joint_label, listed
-from didim.results.status import Status, StopReason
-
-Array = NDArray[np.float64]
+from didim.results.doubts import SUSPECT
+from didim.results.formatting import listed
+from didim.results.status import Status, StopReason, Verdict
 
 BANDWIDTH_FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
 """That are tried where much of the torque is unexplained."""
@@ -47,7 +39,6 @@ CHECK_LOOP = (
     "Check the assumed loop (bandwidth or gains, rate, velocity reference), the time alignment of "
     "the reference and the drive gains"
 )
-ESTIMATE_GAINS = "; estimate_gains=True estimates the gains"
 START_ELSEWHERE = (
     "start nearer (initial=), use stiffer loops, or IDIM, which needs none, where positions were "
     "measured"
@@ -63,90 +54,12 @@ FOLLOWING_GAINS = (
 )
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Status, what happened and what to do, and doubts that do not change the status."""
-
-    status: Status
-    message: str
-    notes: tuple[str, ...] = ()
-    unidentified: tuple[str, ...] = ()
-    """Parameters and gains that the record does not identify, where nothing else is wrong."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What is known at the end of an iteration."""
-
-    problem: ClosedLoopProblem
-    outcome: Outcome
-    solution: Solution
-    """Of the last iterate's equations."""
-    error_at: Callable[[float], float]
-    """The torque error, rms over the joints, of a loop with another bandwidth."""
-    error_with_other_reference: Callable[[], tuple[float, float] | None] = lambda: None
-    """The same law with or without velocity reference: that setting and its torque error."""
-
-    @property
-    def iterate(self) -> Iterate:
-        """Where the iteration ended."""
-        return self.outcome.iterate
-
-    @property
-    def label(self) -> Callable[[int], str]:
-        """Joints by number and name."""
-        return partial(joint_label, self.problem.model)
-
-    @property
-    def estimates_gains(self) -> bool:
-        """Whether gains are unknowns."""
-        return self.problem.loop.unknown_gains is not None
-
-    @property
-    def is_open_loop(self) -> bool:
-        """Whether the recorded torque drove the simulations."""
-        return not self.problem.records.is_closed
-
-    @property
-    def residual(self) -> Array:
-        """(n,) fraction of each joint's torque that is unexplained."""
-        return self.iterate.evaluation.by_joint[: self.problem.records.n]
-
-    @cached_property
-    def noise(self) -> Array:
-        """(n,) fraction of each joint's torque that is noise; 0: unknown."""
-        return self.problem.noise(self.iterate.evaluation, self.iterate.window)
-
-    @property
-    def over_noise(self) -> Array:
-        """(n,) how many times the noise is unexplained; 0: the noise is not known."""
-        return self.residual / np.where(self.noise > 0, self.noise, np.inf)
-
-    @cached_property
-    def worst_joint(self) -> int | None:
-        """The joint whose torque is least explained, beyond the noise; None: all are explained."""
-        if self.problem.records.outputs[0] != "tau":
-            return None  # of positions, the encoder's error is not known here
-        residual, noise = self.residual, self.noise
-        j = int((residual / np.maximum(noise, 1e-12)).argmax())
-        return None if residual[j] < max(BEYOND_NOISE * noise[j], NEGLIGIBLE) else j
-
-    @property
-    def excess(self) -> str:
-        """What is unexplained of that joint."""
-        j = self.worst_joint
-        assert j is not None
-        noise = f"noise is {100 * self.noise[j]:.2g} %" if self.noise[j] else "noise is not known"
-        part = f"{100 * self.residual[j]:.3g} % of the torque of {self.label(j)}"
-        return f"{part} is unexplained, where {noise}"
-
-
 def judge(evidence: Evidence) -> Verdict:
     """Go down the list of checks."""
     outcome = evidence.outcome
-    converged = outcome.reason.status is Status.CONVERGED
     for check in CHECKS:
-        if (check.when_converged and not converged) or (found := check.finds(evidence)) is None:
+        skipped = check.when_converged and not evidence.converged
+        if skipped or (found := check.finds(evidence)) is None:
             continue
         parts = (found, check.remedy(evidence), outcome.ending if check.tells_ending else "")
         status = check.status or outcome.reason.status
@@ -170,18 +83,17 @@ def unexcited(findings: list[str], remedy: str = EXCITE) -> Verdict | None:
 
 def loop_advice(evidence: Evidence) -> str:
     """What to look at where the simulated loop does not fit the record."""
-    return f"{CHECK_LOOP}{'' if evidence.estimates_gains else ESTIMATE_GAINS}."
+    more = "" if evidence.estimates_gains else "; estimate_gains=True estimates the gains"
+    return f"{CHECK_LOOP}{more}."
 
 
 def _lacks(evidence: Evidence) -> list[str]:
-    records, model = evidence.problem.records, evidence.problem.base
-    system = evidence.iterate.equations
-    return unidentifiable(model, system, evidence.solution, records.references)
+    problem, system = evidence.problem, evidence.iterate.equations
+    return unidentifiable(problem.base, system, evidence.solution, problem.records.references)
 
 
 def _excitation(evidence: Evidence) -> str | None:
-    found = unexcited(_lacks(evidence), "")
-    return None if found is None else found.message.strip()
+    return found.message.strip() if (found := unexcited(_lacks(evidence), "")) else None
 
 
 def _excitation_remedy(evidence: Evidence) -> str:
@@ -191,8 +103,7 @@ def _excitation_remedy(evidence: Evidence) -> str:
 
 
 def _unfinished(evidence: Evidence) -> str | None:
-    outcome = evidence.outcome
-    return None if outcome.reason.status is Status.CONVERGED else outcome.ending
+    return None if evidence.converged else evidence.outcome.ending
 
 
 def _unfinished_remedy(evidence: Evidence) -> str:
@@ -205,9 +116,8 @@ def _unfinished_remedy(evidence: Evidence) -> str:
 
 def _open_loop_error(evidence: Evidence) -> str | None:
     residual = evidence.iterate.evaluation.residual
-    if not evidence.is_open_loop or not residual > SUSPECT:
-        return None
-    return f"{100 * residual:.3g} % of the position is unexplained."
+    doubted = evidence.is_open_loop and residual > SUSPECT
+    return f"{100 * residual:.3g} % of the position is unexplained." if doubted else None
 
 
 def _off_trajectory(evidence: Evidence) -> str | None:
@@ -218,11 +128,9 @@ def _off_trajectory(evidence: Evidence) -> str | None:
     error = evidence.iterate.evaluation.by_joint[first : first + n]
     if not error.max() > OFF_TRAJECTORY:
         return None
-    label = evidence.label(int(error.argmax()))
-    return (
-        f"The iteration settled, but the simulated position of {label} is "
-        f"{100 * error.max():.3g} % off: check its unit, sign and column."
-    )
+    what = f"the simulated position of {evidence.label(int(error.argmax()))}"
+    far = f"{100 * error.max():.3g} % off: check its unit, sign and column."
+    return f"The iteration settled, but {what} is {far}"
 
 
 def _other_bandwidth(evidence: Evidence) -> str | None:
@@ -261,14 +169,18 @@ def _confounded(evidence: Evidence) -> list[str]:
 
 
 def _unknown_gains(evidence: Evidence) -> list[str]:
-    names, b = evidence.problem.loop.gain_names, evidence.problem.base.matrix.shape[0]
+    problem, b = evidence.problem, evidence.problem.base.matrix.shape[0]
+    names = [*problem.shapes.names, *problem.loop.gain_names]
     sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
     return [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
 
 
 def _gains(evidence: Evidence) -> str | None:
     unknown = _unknown_gains(evidence)
-    return f"The record does not identify the gains {listed(unknown)}." if unknown else None
+    if not unknown:
+        return None
+    shapes = set(unknown) & set(evidence.problem.shapes.names)
+    return f"The record does not identify {'' if shapes else 'the gains '}{listed(unknown)}."
 
 
 def _other_reference(evidence: Evidence) -> str | None:
@@ -296,7 +208,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
             "in sigma.",
         )
     iterate = evidence.iterate
-    delay, loop = evidence.problem.loop.delay(iterate.x.loop), iterate.controller
+    problem = evidence.problem
+    delay, loop = problem.loop.delay(problem.of_loop(iterate.x)), iterate.controller
     if loop is None or not abs(delay) > MANY_SAMPLES / (loop.rate or 1e3):
         return ()
     return (

@@ -76,8 +76,48 @@ def active_columns(model: TorqueModel) -> NDArray[np.bool_]:
     """(n, p) which parameters a joint's torque can depend on; the other columns of its rows are
     zero by structure.
     """
-    q, dq, ddq = np.random.default_rng(0).uniform(-1, 1, (3, 16, model.robot.n))
-    return np.asarray(np.any(model.regressor(q, dq, ddq) != 0, axis=0))
+    random = np.random.default_rng(0)
+    q, dq, ddq = random.uniform(-1, 1, (3, 16, model.robot.n))
+    signals = {name: random.uniform(1, 2, 16) for name in model.channels}
+    if model.loaded:
+        signals["load"] = random.uniform(1, 2, (16, model.robot.n))
+    return np.asarray(np.any(model.regressor(q, dq, ddq, None, signals) != 0, axis=0))
+
+
+def load_columns(model: TorqueModel) -> NDArray[np.bool_]:
+    """(n, p) which parameters act as load of a joint: all but its own friction and offset."""
+    is_load = np.ones((model.robot.n, len(model.parameter_names)), dtype=bool)
+    columns = model.columns
+    own = (columns.own == 1) & (columns.column >= 0)
+    is_load[columns.row[own], columns.column[own]] = False
+    return is_load
+
+
+def shape_rows(
+    model: TorqueModel,
+    states: States,
+    chi: Array,
+    system: LinearSystem,
+    selection: RowSelection,
+    window: tuple[int, int],
+    series: int = 0,
+    weights: Array | None = None,
+) -> LinearSystem:
+    """The derivatives of the torque of one record by the shapes as the columns of W, at the rows
+    that `system` has of it.
+    """
+    names, n = model.layout.terms.free, model.robot.n
+    by_shape, _ = model.slopes(states.q, states.dq, states.ddq, chi, states.slip, states.signals)
+    if weights is not None:
+        by_shape = by_shape * weights[:, :, None]
+    flat = selection.columns(window, by_shape.reshape(-1, n * len(names)))
+    J = flat.reshape(-1, n, len(names))
+    if weights is not None:
+        variance = selection.decimator.noise_variance(weights[window[0] : window[1]] ** 2)
+        J = J / np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))[:, :, None]
+    rows, used = system.series == series, np.zeros(J.shape[:2], dtype=bool)
+    used[system.index[rows], system.joint[rows]] = True
+    return rows_of(J, np.zeros(J.shape[:2]), used, names, series, system.correlation)
 
 
 def observe(
@@ -88,9 +128,13 @@ def observe(
     window: tuple[int, int],
     series: int = 0,
     weights: Array | None = None,
+    growth: Array | None = None,
 ) -> LinearSystem:
     """The equations of one record: W of the motion and Y of the torque, filtered and decimated in
     parallel (10)-(13).
+
+    With `growth` (N, n), d f/d load of each joint's friction, W is the derivative of the torque by
+    the parameters instead, which friction that grows with the load makes another matrix.
 
     `weights` (N, n), 0 to 1, multiply the equations of each joint at each sample before they are
     filtered: those with 0 do not reach any row. Each row is then divided by the standard deviation
@@ -99,6 +143,7 @@ def observe(
     Implements (10)-(12).
     """
     row, column = np.nonzero(active_columns(model))
+    is_load = load_columns(model)
     y = selection.columns(window, tau if weights is None else weights * tau)
     W = np.zeros((y.shape[0], model.robot.n, len(model.parameter_names)))
     parts = (
@@ -109,11 +154,20 @@ def observe(
         def entries(start: int, stop: int, some: Integers = some) -> Array:
             part = slice(start, stop)
             slip = None if states.slip is None else states.slip[part]
+            signals = {name: signal[part] for name, signal in states.signals.items()}
             columns = model.regressor_entries(
-                states.q[part], states.dq[part], states.ddq[part], slip, row[some], column[some]
+                states.q[part],
+                states.dq[part],
+                states.ddq[part],
+                slip,
+                row[some],
+                column[some],
+                signals,
             )
             if weights is not None:
                 columns *= weights[part][:, row[some]]
+            if growth is not None:
+                columns *= 1.0 + growth[part][:, row[some]] * is_load[row[some], column[some]]
             return columns
 
         W[:, row[some], column[some]] = selection.reduce(window, entries)

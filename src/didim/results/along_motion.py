@@ -56,7 +56,8 @@ def along_motion(
     noise = largest_inertias(model, parameters) * acceleration_noise(q, rate, band)
     if np.any((noise > MAX_POSITION_NOISE * size) | few_samples(states.dq)):
         return None
-    found = model.inverse_dynamics(states.q, states.dq, states.ddq, parameters)
+    motion = states.q, states.dq, states.ddq, parameters, None, states.signals
+    found = model.inverse_dynamics(*motion)
     rows = compared_rows(selection, window, t, tau, found, states.dq, found)
     if not rows.moves.any():
         return None

@@ -109,7 +109,7 @@ def _gravity(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """s, its sigma, delta, its sigma, and the misfit, each (n,)."""
     n, still = q.shape[1], np.zeros_like(q)
-    W = model.regressor(q, still, still)
+    W = model.regressor(q, still, still, None, model.no_signals(len(q)))
     W[:, :, [each.kind is ParameterKind.OFFSET for each in model.parameters]] = 0.0
     identified = np.einsum("kjb,jb->kj", W, values)
     right = _described_gravity(model.full, q, phi)
@@ -123,7 +123,7 @@ def _gravity(
     x = np.concatenate([np.ones(n), np.zeros(n)])
     start, largest = x.copy(), np.concatenate([np.full(n, LARGEST_FACTOR), np.full(n, np.pi)])
     for _ in range(ITERATIONS):
-        here, slopes = _slopes(model.full, q, x[n:], phi)
+        here, slopes = _slopes(model.full, q + x[n:], phi)
         jacobian = np.zeros((q.shape[0], n, 2 * n))
         jacobian[:, np.arange(n), np.arange(n)] = here
         jacobian[:, :, n:] = x[:n, None] * slopes
@@ -133,8 +133,9 @@ def _gravity(
         x = x + inverse @ (A.T @ (left * weight).ravel() - FAINT * (x - start) / prior**2)
         x = np.clip(x, -largest, largest)
     weighted = W * weight[:, None]
-    spread = np.einsum("xz,kjz,kjb->xjb", inverse, A.reshape(jacobian.shape), weighted)
-    variance = np.einsum("xjb,jbc,xjc->x", spread, covariance, spread)
+    gathered = np.einsum("kjz,kjb->jzb", A.reshape(jacobian.shape), weighted, optimize=True)
+    spread = inverse @ gathered
+    variance = np.sum(spread @ covariance * spread, axis=(0, 2))
     seen = 1.0 - FAINT / prior**2 * np.diag(inverse)
     sigma = np.where(seen > 0.5, np.sqrt(np.maximum(variance, 0.0)), np.inf)
     x = np.where(np.isfinite(sigma), x, np.nan)
@@ -148,22 +149,19 @@ def _described_gravity(model: DynamicModel, q: Array, phi: Array) -> Array:
     """(K, n) without the constant torques of offsets."""
     still = np.zeros_like(q)
     link = np.where([each.kind.is_inertial for each in model.parameters], phi, 0.0)
-    return model.inverse_dynamics(q, still, still, link)
+    return model.inverse_dynamics(q, still, still, link, None, model.no_signals(len(q)))
 
 
-def _slopes(model: DynamicModel, q: Array, zero: Array, phi: Array) -> tuple[Array, Array]:
-    """Described gravity torques (K, n) at q + zero, and how they change with each zero (K, n, n);
-    none where a joint slides.
+def _slopes(model: DynamicModel, q: Array, phi: Array) -> tuple[Array, Array]:
+    """Described gravity torques (K, n) at the poses q, and how they change with each zero (K, n,
+    n); none where a joint slides.
     """
-    here = _described_gravity(model, q + zero, phi)
-    slopes = np.zeros((*here.shape, zero.size))
-    for k, joint in enumerate(model.robot.joints):
-        if joint.kind == "revolute":
-            step = np.where(np.arange(zero.size) == k, STEP, 0.0)
-            after = _described_gravity(model, q + zero + step, phi)
-            before = _described_gravity(model, q + zero - step, phi)
-            slopes[:, :, k] = (after - before) / (2 * STEP)
-    return here, slopes
+    n = q.shape[1]
+    turns = np.array([joint.kind == "revolute" for joint in model.robot.joints])
+    steps = np.diag(np.where(turns, STEP, 0.0))
+    tried = q + np.concatenate([np.zeros((1, n)), steps, -steps])[:, None]
+    here, *moved = _described_gravity(model, tried.reshape(-1, n), phi).reshape(-1, *q.shape)
+    return here, (np.stack(moved[:n], axis=2) - np.stack(moved[n:], axis=2)) / (2 * STEP)
 
 
 def _inertia(model: BaseModel, q: Array, values: Array, covariance: Array) -> tuple[Array, Array]:
@@ -171,12 +169,13 @@ def _inertia(model: BaseModel, q: Array, values: Array, covariance: Array) -> tu
     not described.
     """
     n, still = q.shape[1], np.zeros_like(q)
-    rest = model.regressor(q, still, still)
+    nothing = model.no_signals(len(q))
+    rest = model.regressor(q, still, still, None, nothing)
     ratio, sigma = np.full(n, np.nan), np.full(n, np.nan)
     for j in range(n):
         moving = np.zeros_like(q)
         moving[:, j] = 1.0
-        row = np.mean(model.regressor(q, still, moving)[:, j] - rest[:, j], axis=0)
+        row = np.mean(model.regressor(q, still, moving, None, nothing)[:, j] - rest[:, j], axis=0)
         described = float(np.sum(np.where(row != 0, row * model.nominal, 0.0)))
         if np.isfinite(described) and described > 0:
             ratio[j] = row @ values[j] / described

@@ -18,7 +18,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.consistency import Consistency, consistency_of
 from didim.results.history import Iteration
-from didim.results.prediction import Predictor, Preprocessing
+from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.status import Status
 from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
@@ -86,6 +86,8 @@ class Estimate:
     """Estimated gains, "kp1" to (value, sigma), and "delay" in s; empty where the gains were
     given.
     """
+    shapes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Estimated parameters that the torque is not linear in, "vs1" to (value, sigma)."""
     standard: Array | None = None
     """(p,) physically consistent standard parameters that the method works in, where it does; else
     None.
@@ -128,8 +130,7 @@ class Estimate:
     @property
     def parameters(self) -> Array:
         """All base parameters of the model, zero where one was eliminated."""
-        known = dict(zip(self.names, self.values, strict=True))
-        return np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+        return every_parameter(self.model, self.names, self.values)
 
     @cached_property
     def consistency(self) -> Consistency:

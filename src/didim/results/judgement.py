@@ -10,50 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from didim.control.tuning import largest_inertias
-from didim.results.doubts import (
-    ABOVE_NOISE,
-    ANOTHER,
-    COLOURED,
-    GOOD,
-    ILL_CONDITIONED,
-    INSIGNIFICANT,
-    MOST_LACK,
-    POSES,
-    SEEN,
-    SUSPECT,
-    WORSE,
-    assumed_loop,
-    infeasible_poses,
-    negative_friction,
-    only_gains_are_unknown,
-    strange_inertia,
-    times_the_noise,
-    weak_parameters,
-    widening,
-    worsening,
+from didim.results.doubts import ANOTHER, GOOD
+from didim.results.formatting import fraction
+from didim.results.uses import (
+    Judged,
+    loop_gains,
+    other_torque,
+    prediction_ratio,
+    recorded_torque,
+    simulation,
+    single_values,
 )
-from didim.results.formatting import fraction, joint_label, listed
-from didim.results.status import Status
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
-    from didim.results.validation import Validation
 
-Array = NDArray[np.float64]
-Judged = tuple[str, str]
-"""Level and why."""
-
-_INDEFINITE = "the inertia matrix is not positive definite in {} of {} poses of the joint range"
 _SENTENCES = {
     "yes": "This model may be used.",
     "care": "This model may be used with care.",
     "no": "Do not use this model.",
 }
-_RANK = {"yes": 0, "care": 1, "no": 2}
 
 
 @dataclass(frozen=True)
@@ -118,7 +94,7 @@ class Judgement:
 
 def judge(estimate: Estimate) -> Judgement:
     """What the model of an estimate may be used for."""
-    recorded = Use("torque of motions like the recorded ones", *_recorded(estimate))
+    recorded = Use("torque of motions like the recorded ones", *recorded_torque(estimate))
     refused = recorded.level == "no"
 
     def use(name: str, judged: Callable[[Estimate], Judged]) -> Use:
@@ -126,17 +102,17 @@ def judge(estimate: Estimate) -> Judgement:
 
     return Judgement(
         recorded,
-        use("torque of other motions", _other),
-        use("simulation and model-based control", _simulation),
-        use("single values", _values),
-        None if estimate.controller is None else use("gains of the loop", _gains),
+        use("torque of other motions", other_torque),
+        use("simulation and model-based control", simulation),
+        use("single values", single_values),
+        None if estimate.controller is None else use("gains of the loop", loop_gains),
         _headline(estimate),
     )
 
 
 def _headline(estimate: Estimate) -> str:
     """The record that is predicted as if it were another robot's."""
-    ratios = [(_ratio(estimate, each), each) for each in estimate.validation]
+    ratios = [(prediction_ratio(estimate, each), each) for each in estimate.validation]
     far = [each for each in ratios if each[0] > ANOTHER and each[1].worst > GOOD]
     if not far:
         return ""
@@ -147,164 +123,3 @@ def _headline(estimate: Estimate) -> str:
         "fit's): it is that of another robot, a payload for example, or its columns and units "
         "differ."
     )
-
-
-def _ratio(estimate: Estimate, tried: Validation) -> float:
-    return worsening(tried, estimate.residual, estimate.output)
-
-
-def _recorded(estimate: Estimate) -> Judged:
-    if estimate.status is not Status.CONVERGED and not only_gains_are_unknown(estimate):
-        return "no", f"the status is {estimate.status}"
-    if not np.all(np.isfinite(estimate.parameters)) or not np.isfinite(estimate.residual):
-        return "no", "there are no finite values"
-    J = largest_inertias(estimate.model, estimate.parameters)
-    if np.any(J <= 0):
-        label = joint_label(estimate.model, int(J.argmin()))
-        return "no", f"the inertia of {label} is not positive, which no machine has"
-    if (bad := infeasible_poses(estimate)) > POSES // 2:
-        return "no", f"{_INDEFINITE.format(bad, POSES)}, which no machine has"
-    if estimate.output == "position":
-        left = f"fitted to positions, {fraction(estimate.residual)} unexplained"
-        return "care", f"{left}; torques were not compared"
-    left = "after filtering, the fit leaves {} of the recorded torque"
-    found = [_explained(estimate, estimate.residual, estimate.residual_by_joint, left)]
-    for each in estimate.fitted:
-        left = f"with all rows that move, {{}} of record {each.experiment!r}{each.rows_left_out}"
-        found.append(_explained(estimate, each.residual, each.residual_by_joint, left))
-    found += _along(estimate)
-    level, why = _worst(found)
-    if level == "yes" and (doubt := strange_inertia(estimate, J)):
-        return "care", f"{why}; {doubt}"
-    return level, why
-
-
-def _along(estimate: Estimate) -> list[Judged]:
-    """The fitted records along their measured motion: the worst one."""
-    if not estimate.along_motion:
-        return []
-    worst = max(estimate.along_motion, key=lambda each: each.residual)
-    left = "along the measured motion, inverse dynamics leaves {} of the recorded torque"
-    level, why = _explained(estimate, worst.residual, worst.residual_by_joint, left)
-    ratio = worst.residual / max(estimate.residual, 1e-12)
-    if level == "yes" and ratio > WORSE and worst.residual > GOOD / WORSE:
-        level, why = "care", f"{why}, {ratio:.2g} times what the simulated loop leaves"
-    return [(level, why if level == "yes" else f"{why}: is the simulated loop the robot's?")]
-
-
-def _worst(found: list[Judged]) -> Judged:
-    """The lowest level, the first of those that have it; where all are good, all that was found."""
-    level, why = max(found, key=lambda each: _RANK[each[0]])
-    return (level, "; ".join(each for _, each in found)) if level == "yes" else (level, why)
-
-
-def _explained(estimate: Estimate, total: float, by_joint: Array, sentence: str) -> Judged:
-    """Judge what is left of a torque, in all and of the worst joint."""
-    if not (np.isfinite(total) and np.all(np.isfinite(by_joint))):
-        return "no", "what is left of the torque is not known"
-    j = int(np.argmax(by_joint))
-    worst = (
-        f"; of the worst joint, {joint_label(estimate.model, j)}, {fraction(by_joint[j])}"
-        if by_joint.size > 1
-        else ""
-    )
-    why = sentence.format(fraction(total)) + worst
-    if total > SUSPECT:
-        return "no", f"{why}: too much"
-    if total > GOOD or by_joint[j] > SUSPECT:
-        return "care", f"{why}: more than a good model leaves"
-    return "yes", why
-
-
-def _other(estimate: Estimate) -> Judged:
-    if not estimate.validation:
-        return "care", "not tried: no record was held out of the fit"
-    known = {each.get("sha256") for each in estimate.provenance.get("data", [])}
-    fresh = [
-        each
-        for each in estimate.validation
-        if each.seen <= SEEN and (not each.record or each.record not in known)
-    ]
-    if not fresh:
-        why = "not tried: the only held-out record is one that was fitted to, in whole or in part"
-        return "care", why
-    return max((_tried(estimate, each) for each in fresh), key=lambda each: _RANK[each[0]])
-
-
-def _tried(estimate: Estimate, tried: Validation) -> Judged:
-    """Judge one held-out record by the larger of its errors."""
-    if tried.message:
-        return "no", f"record {tried.experiment!r} cannot be predicted"
-    simulated = tried.along_motion is None or tried.residual == tried.worst
-    way = "after filtering" if simulated else "along the measured motion"
-    unexplained = (
-        f"{way}, {{}} of the torque is unexplained in a record that the fit did not see "
-        f"({tried.experiment or 'unnamed'}{tried.rows_left_out})"
-    )
-    level, why = _explained(estimate, tried.worst, tried.worst_by_joint, unexplained)
-    ratio = _ratio(estimate, tried)
-    if ratio > ANOTHER and tried.worst > GOOD:
-        return "no", f"{why}: {ratio:.2g} times the fit"
-    if level == "yes" and ratio > WORSE and tried.worst > GOOD / WORSE:
-        return "care", f"{why}: {ratio:.2g} times the fit"
-    return level, why
-
-
-def _simulation(estimate: Estimate) -> Judged:
-    if bad := infeasible_poses(estimate):
-        return "no", _INDEFINITE.format(bad, POSES)
-    found = estimate.consistency
-    if any(each.lack > MOST_LACK for each in found.links):
-        return "no", f"no robot has these parameters: {found.reason}"
-    if negative := negative_friction(estimate):
-        return "care", f"negative friction would drive the joints: {listed(negative)}"
-    if not found.physical:
-        return "care", f"no robot has exactly these parameters: {found.reason}"
-    why = "a robot with these parameters exists, M(q) positive definite over the joint range"
-    return "yes", why
-
-
-def _values(estimate: Estimate) -> Judged:
-    weak, count = weak_parameters(estimate), len(estimate.names)
-    if weak and len(weak) == count:
-        return "no", "no parameter is significant"
-    doubts = [f"{len(weak)} of {count} not significant: {listed(weak)}"] if weak else []
-    if estimate.scaled_condition > ILL_CONDITIONED:
-        doubts.append(
-            f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly identified"
-        )
-    ratio, j = times_the_noise(estimate)
-    if ratio > ABOVE_NOISE:
-        label = joint_label(estimate.model, j)
-        doubts.append(f"of {label}, {ratio:.2g} times the noise is left, which may bias them")
-    elif (ratio := widening(estimate)) > COLOURED:
-        doubts.append(
-            f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may "
-            "bias them"
-        )
-    if estimate.at_border:
-        doubts.append(
-            f"intervals do not hold at the border of what is physical: {listed(estimate.at_border)}"
-        )
-    if assumed_loop(estimate):
-        doubts.append("the control loop was assumed")
-    if doubts:
-        return "care", "; ".join(doubts)
-    return "yes", f"all {count} are significant (relative sigma below {INSIGNIFICANT:.0f} %)"
-
-
-def _gains(estimate: Estimate) -> Judged:
-    if not estimate.gains:
-        if assumed_loop(estimate):
-            return "no", "they were assumed, and are not identified"
-        return "care", "given, not identified: estimate_gains=True does"
-    if estimate.unidentified:
-        return "no", f"the record does not identify {listed(list(estimate.unidentified))}"
-    vague = [
-        name
-        for name, (value, sigma) in estimate.gains.items()
-        if not 100 * sigma <= INSIGNIFICANT * abs(value) and name != "delay"
-    ]
-    if vague:
-        return "care", f"known to no better than {INSIGNIFICANT:.0f} %: {listed(vague)}"
-    return "yes", "identified, each to better than 30 %"

@@ -13,6 +13,7 @@ from didim.results.consistency import consistency_of
 from didim.results.doubts import SUSPECT
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label, listed
+from didim.results.prediction import every_parameter
 
 Array = NDArray[np.float64]
 
@@ -36,9 +37,7 @@ def implausible(
     """The notes, for parameters with their standard deviations (18) and the residual of each joint
     (n,); `without_rest` says whether equations of joints at rest are left out already.
     """
-    notes, known = [], dict(zip(names, values, strict=True))
-    base = np.array([known.get(name, 0.0) for name in model.parameter_names])
-    J = largest_inertias(model, base)
+    notes, J = [], largest_inertias(model, every_parameter(model, names, values))
     if np.any(J <= 0):
         notes.append(
             f"The inertia of {joint_label(model, int(J.argmin()))} is not positive: no robot has "

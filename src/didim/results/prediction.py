@@ -136,6 +136,18 @@ class Predictor:
             return unpredicted(experiment, str(problem)), None
         return validation_of(experiment, rows, self.along_motion(experiment), fitted), rows
 
+    def fitted(
+        self, experiments: Sequence[Experiment]
+    ) -> tuple[tuple[Validation, ...], tuple[AlongMotion, ...]]:
+        """The records of the fit with rows that `rest_velocity` left out, and along their
+        motion.
+        """
+        rests = self.preprocessing.selection.rest_velocity is not None
+        again = [self.try_on(each)[0] for each in experiments if rests]
+        along = [self.along_motion(each) for each in experiments]
+        known = tuple(each for each in along if each is not None)
+        return tuple(each for each in again if each.left_out), known
+
     def _even(self, experiment: Experiment) -> Experiment:
         """The record on a regular clock; refused where it is of another robot or silent."""
         check_joints(self.model, experiment)
@@ -155,8 +167,15 @@ class Predictor:
                 )
             return motion.tau, motion.dq
         states = preprocessing.suited(experiment).motion(experiment)
-        torque = model.inverse_dynamics(states.q, states.dq, states.ddq, self.parameters)
+        along = states.q, states.dq, states.ddq, self.parameters, None, states.signals
+        torque = model.inverse_dynamics(*along)
         return torque, states.dq
+
+
+def every_parameter(model: BaseModel, names: Sequence[str], values: Array) -> Array:
+    """(b,) all base parameters of a model, zero where one is not among the names."""
+    known = dict(zip(names, values, strict=True))
+    return np.array([known.get(name, 0.0) for name in model.parameter_names])
 
 
 def _at(t: Array, even: Array, found: Array) -> Array:
@@ -196,4 +215,5 @@ def simulated(
         q_ref=trajectory,
         initial=preprocessing.start,
         check=False,
+        signals=experiment.channels,
     )

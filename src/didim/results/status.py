@@ -102,3 +102,14 @@ class Guard:
             case GuardKind.GAINS:
                 return "change of gains bounded"
         return ", ".join(self.names)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Status, what happened and what to do, and doubts that do not change the status."""
+
+    status: Status
+    message: str
+    notes: tuple[str, ...] = ()
+    unidentified: tuple[str, ...] = ()
+    """Parameters and gains that the record does not identify, where nothing else is wrong."""

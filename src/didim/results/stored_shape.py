@@ -116,6 +116,7 @@ ESTIMATE = {
     "residual_over_noise": Maybe([_UNKNOWN]),
     "notes": [str],
     "gains": Table([_UNKNOWN]),
+    "shapes": Absent(Table([_UNKNOWN])),
     "controller": Maybe({"law": str}),
     "preprocessing": _PREPROCESSING,
     "validation": [_VALIDATION],

@@ -49,9 +49,10 @@ def summary(estimate: Estimate) -> str:
             f"[{number(low[i])}, {number(high[i])}]"
             + (" does not hold: at the border" if name in estimate.at_border else "")
         )
-    for name, (value, sigma) in estimate.gains.items():
+    for name, (value, sigma) in {**estimate.shapes, **estimate.gains}.items():
         relative = 100.0 * sigma / abs(value) if value else np.inf
         kind = "of the loop, s" if name == "delay" else "of the loop"
+        kind = "shape of an effect" if name in estimate.shapes else kind
         lines.append(
             f"{name:<{width}} {number(value):>11} {number(2 * sigma):>10} {percent(relative):>8}   "
             f"{kind}"

@@ -32,8 +32,10 @@ def _torque(unit: tuple[str, str] = _TORQUE) -> EffectParameter:
     return EffectParameter(ParameterKind.TORQUE, unit)
 
 
-def _shape(unit: tuple[str, str], value: float, known: bool = False) -> EffectParameter:
-    return EffectParameter(ParameterKind.SHAPE, unit, Sign.ANY, value, known)
+def _shape(
+    unit: tuple[str, str], value: float, known: bool = False, sign: Sign = Sign.ANY
+) -> EffectParameter:
+    return EffectParameter(ParameterKind.SHAPE, unit, sign, value, known)
 
 
 _SHIPPED = (
@@ -69,8 +71,8 @@ _SHIPPED = (
         "dFs * slip * exp(-abs(dq / vs) ^ ds)",
         {
             "dFs": _coulomb(),
-            "vs": _shape(_VELOCITY, 0.1),
-            "ds": _shape(("", ""), 2.0, known=True),
+            "vs": _shape(_VELOCITY, 0.1, sign=Sign.POSITIVE),
+            "ds": _shape(("", ""), 2.0, True, Sign.POSITIVE),
         },
         about="the limit of Coulomb friction falls from Fc + dFs at rest to Fc",
     ),
@@ -102,7 +104,11 @@ _SHIPPED = (
     Effect(
         "ripple",
         "Rs * sin(order * q) + Rc * cos(order * q)",
-        {"Rs": _torque(), "Rc": _torque(), "order": _shape(("1/rad", "1/m"), 1.0, known=True)},
+        {
+            "Rs": _torque(),
+            "Rc": _torque(),
+            "order": _shape(("1/rad", "1/m"), 1.0, True, Sign.POSITIVE),
+        },
         conservative=True,
         about="a sine of the position, as gears and motors leave it: order periods in a turn",
     ),
@@ -118,12 +124,12 @@ _SHIPPED = (
         "-Fg * (lg / (lg - l0 + l)) ^ ng * ag * bg * sin(q - qg) / l",
         {
             "Fg": _torque(("N", "N")),
-            "ag": _shape(("m", "m"), 0.3, known=True),
-            "bg": _shape(("m", "m"), 0.1, known=True),
+            "ag": _shape(("m", "m"), 0.3, True, Sign.POSITIVE),
+            "bg": _shape(("m", "m"), 0.1, True, Sign.POSITIVE),
             "qg": _shape(("rad", "rad"), 0.0, known=True),
-            "l0": _shape(("m", "m"), 0.4, known=True),
-            "lg": _shape(("m", "m"), 0.3, known=True),
-            "ng": _shape(("", ""), 1.2, known=True),
+            "l0": _shape(("m", "m"), 0.4, True, Sign.POSITIVE),
+            "lg": _shape(("m", "m"), 0.3, True, Sign.POSITIVE),
+            "ng": _shape(("", ""), 1.2, True, Sign.POSITIVE),
         },
         let={"l": "sqrt(ag^2 + bg^2 - 2 * ag * bg * cos(q - qg))"},
         conservative=True,

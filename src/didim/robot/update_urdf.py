@@ -17,9 +17,10 @@ from didim.errors import InputError
 from didim.reading import read_bytes
 from didim.robot.hold import JointChoice, held_placement
 from didim.robot.robot import Robot
-from didim.robot.urdf import bodies_of, parsed, read_urdf
+from didim.robot.urdf import bodies_of, read_urdf
 from didim.robot.urdf_extension import TAG, write_robot_extension
 from didim.robot.urdf_numbers import written
+from didim.robot.urdf_tree import parsed
 from didim.robot.write_urdf import roll_pitch_yaw, write_dynamics, write_inertial
 
 Element = ElementTree.Element

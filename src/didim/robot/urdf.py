@@ -2,17 +2,13 @@
 and inertias only.
 
 Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation.
-Meshes, visuals, collisions and plugins are ignored. A document type declaration is refused
-before anything is expanded.
+Meshes, visuals, collisions and plugins are ignored.
 """
 
 from __future__ import annotations
 
-import xml.parsers.expat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +29,9 @@ from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Joint, Robot
 from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
 from didim.robot.urdf_numbers import numbers
-from didim.robot.urdf_xacro import xacro_detector
+from didim.robot.urdf_tree import Element, joints_in_order, link_of, named_elements, parsed
 
 Array = NDArray[np.float64]
-Element = ElementTree.Element
 
 _KINDS = {
     "revolute": "revolute",
@@ -47,9 +42,6 @@ _KINDS = {
 }
 UNLIMITED_POSITION = 1e11
 """rad or m: a limit this far away counts as none, since URDF requires both limits."""
-
-MAX_DEPTH = 100
-"""Elements within elements."""
 
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -74,127 +66,18 @@ def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
 
 def bodies_of(root: Element, where: str) -> list[Body]:
     """The joints of a file and the links that they move, from the root outwards."""
-    links = _named(root, "link", where)
-    joints = _named(root, "joint", where)
+    links = named_elements(root, "link", where)
+    joints = named_elements(root, "joint", where)
     bodies: list[Body] = []
     moved_by: dict[str, str] = {}
-    for name, joint in _in_order(joints, links, where):
+    for name, joint in joints_in_order(joints, links, where):
         place = f"{where}, joint {name!r}"
-        child = _link_of(joint, "child", place)
+        child = link_of(joint, "child", place)
         bodies.append(
-            _body(joint, name, links[child], moved_by.get(_link_of(joint, "parent", place)), place)
+            _body(joint, name, links[child], moved_by.get(link_of(joint, "parent", place)), place)
         )
         moved_by[child] = name
     return bodies
-
-
-def parsed(data: bytes, where: str, comments: bool = False) -> Element:
-    """The root element of a URDF file, with its comments on request."""
-
-    def refuse(*_: object) -> None:
-        raise InputError(
-            f"{where}: the XML has a document type declaration (DTD), which is refused; remove it."
-        )
-
-    guard = xml.parsers.expat.ParserCreate()
-    guard.StartDoctypeDeclHandler = refuse
-    depth = 0
-
-    look = xacro_detector(where)
-
-    def enter(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        look(name, attributes)
-        if depth > MAX_DEPTH:
-            raise InputError(f"{where}: elements are nested more than {MAX_DEPTH} deep.")
-
-    def leave(*_: object) -> None:
-        nonlocal depth
-        depth -= 1
-
-    guard.StartElementHandler, guard.EndElementHandler = enter, leave
-    try:
-        guard.Parse(data, True)
-        builder = ElementTree.TreeBuilder(insert_comments=comments)
-        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=builder))
-    except (
-        xml.parsers.expat.ExpatError,
-        ElementTree.ParseError,
-        LookupError,
-        ValueError,
-    ) as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise InputError(f"{where}: not well-formed XML: {problem}.") from None
-    if root.tag != "robot":
-        raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
-    return root
-
-
-def _named(root: Element, tag: str, where: str) -> dict[str, Element]:
-    found: dict[str, Element] = {}
-    for element in root.findall(tag):
-        name = element.get("name", "")
-        if not name:
-            raise InputError(f"{where}: a <{tag}> has no name.")
-        if name in found:
-            raise InputError(f"{where}: two {tag}s are called {name!r}; give each its own name.")
-        found[name] = element
-    return found
-
-
-def _in_order(
-    joints: dict[str, Element], links: dict[str, Element], where: str
-) -> Iterator[tuple[str, Element]]:
-    """Joints from the root outwards, branch by branch, in the order of the file; a loop or a second
-    root is refused.
-    """
-    below: dict[str, list[str]] = {}
-    owner: dict[str, str] = {}
-    for name, joint in joints.items():
-        place = f"{where}, joint {name!r}"
-        parent, child = _link_of(joint, "parent", place), _link_of(joint, "child", place)
-        for link in (parent, child):
-            if link not in links:
-                raise InputError(f"{place}: no <link> is called {link!r}; {nearest(link, links)}")
-        if child in owner:
-            raise InputError(
-                f"{place}: link {child!r} is already the child of joint {owner[child]!r}; a robot "
-                "is a tree without loops."
-            )
-        owner[child] = name
-        below.setdefault(parent, []).append(name)
-    if not links:
-        raise InputError(
-            f"{where}: no <link>; a robot needs at least two and a joint between them."
-        )
-    roots = [link for link in links if link not in owner]
-    if len(roots) != 1:
-        found = (
-            f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
-        )
-        raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
-    waiting = list(reversed(below.get(roots[0], [])))
-    seen = 0
-    while waiting:
-        name = waiting.pop()
-        seen += 1
-        yield name, joints[name]
-        waiting += reversed(below.get(_link_of(joints[name], "child", where), []))
-    if seen < len(joints):
-        raise InputError(
-            f"{where}: {len(joints) - seen} joints form a loop that is not connected to "
-            f"{roots[0]!r}."
-        )
-
-
-def _link_of(joint: Element, role: str, where: str) -> str:
-    element = joint.find(role)
-    link = "" if element is None else element.get("link", "")
-    if not link:
-        raise InputError(f'{where}: <{role} link="..."/> is missing.')
-    return link
 
 
 def _body(joint: Element, name: str, link: Element, parent: str | None, where: str) -> Body:

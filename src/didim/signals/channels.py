@@ -23,7 +23,9 @@ MAX_HELD_RUN = 10
 """Samples of such a run; in longer ones the robot, or the log, stands still."""
 
 MAX_DEAD_FRACTION = 0.5
-"""Fraction of samples with one and the same value, above which a channel is dead."""
+"""Fraction of samples with one and the same value, above which a channel is dead. At least a half:
+that value is then the median.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,22 @@ class DeadChannel:
 
 def repeated_torques(tau: Array) -> float:
     """Fraction of the samples of tau (N, n) that are equal to the one before."""
-    return float(np.mean(np.all(np.diff(tau, axis=0) == 0, axis=1)))
+    return float(np.mean(_repeats(tau)))
+
+
+def _repeats(signal: Array) -> NDArray[np.bool_]:
+    """(N - 1,) whether a sample of the signal (N, n) is equal to the one before."""
+    return np.asarray(np.all(signal[1:] == signal[:-1], axis=1))
 
 
 def held_samples(experiment: Experiment) -> int:
     """Samples equal to the one before in every value, in short runs: the log is faster than what it
     logs.
     """
-    logged = [each for each in (experiment.tau, experiment.q, experiment.dq) if each is not None]
-    same = np.all(np.diff(np.hstack(logged), axis=0) == 0, axis=1)
+    same = _repeats(experiment.tau)
+    for each in (experiment.q, experiment.dq):
+        if each is not None and same.any():
+            same &= _repeats(each)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]])))
     lengths = edges[1::2] - edges[::2]
     return int(lengths[lengths <= MAX_HELD_RUN].sum())
@@ -67,13 +76,11 @@ def dead_channels(experiment: Experiment) -> list[DeadChannel]:
     found = []
     for key, signal in (("tau", experiment.tau), ("dq", experiment.dq)):
         for j, column in enumerate(() if signal is None else signal.T):
-            values, counts = np.unique(column, return_counts=True)
-            most = int(counts.argmax())
-            fraction = float(counts[most]) / column.size
-            if fraction > MAX_DEAD_FRACTION and (
-                key == "tau" or _moves(experiment, j, column == values[most])
-            ):
-                found.append(DeadChannel(key, j, float(values[most]), fraction))
+            value = float(np.partition(column, column.size // 2)[column.size // 2])
+            at = column == value
+            fraction = float(np.mean(at))
+            if fraction > MAX_DEAD_FRACTION and (key == "tau" or _moves(experiment, j, at)):
+                found.append(DeadChannel(key, j, value, fraction))
     return found
 
 

@@ -62,8 +62,11 @@ def is_undersampled(tau: Array, simulated: Array, dq: Array) -> NDArray[np.bool_
     A simulated torque (N, n) has no noise: where it bends as much as the recorded one, and its
     velocities dq (N, n) have few samples in a period, nothing is known about noise.
     """
+    few = few_samples(dq)
+    if not few.any():
+        return few
     bends = _second_differences(simulated) > MOTION_FRACTION * _second_differences(tau)
-    return np.asarray(bends & few_samples(dq))
+    return np.asarray(bends & few)
 
 
 def _second_differences(tau: Array) -> Array:

@@ -45,7 +45,12 @@ def distance(
             used = slice(-(-start // every), -(-stop // every))
             ours.append(getattr(motion, name)[::every][used])
             theirs.append(other[k][used])
-        one, two = np.vstack(ours), np.vstack(theirs)
-        size = np.linalg.norm(two, axis=0)
-        ratios.append(np.linalg.norm(one - two, axis=0) / np.where(size > 0, size, 1.0))
+        size = _norms(theirs)
+        apart = _norms([one - two for one, two in zip(ours, theirs, strict=True)])
+        ratios.append(apart / np.where(size > 0, size, 1.0))
     return Distance(*ratios)
+
+
+def _norms(signals: Sequence[Array]) -> Array:
+    """(n,) norm of each column of signals (N, n), one after the other."""
+    return np.asarray(np.sqrt(sum(np.einsum("kj,kj->j", each, each) for each in signals)))

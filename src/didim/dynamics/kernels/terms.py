@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from didim.dynamics.kernels.vectors import row_times
 from didim.expressions.kernels.tape import compute
-from didim.jit.compiled import kernel, record_type, shared
-from didim.jit.types import float64, int64
+from didim.jit.compiled import entry, kernel, record_type, shared
+from didim.jit.types import float64, int64, void
 
 CONTACT, CONSERVATIVE, X, V = range(4)
 """Columns of `Terms.table`: the contact of a term, or -1; whether it counts as load; the registers
@@ -57,7 +57,7 @@ class Terms(NamedTuple):
     registers: Any  # (R,)
 
 
-_vector, _matrix = float64[::1], float64[:, ::1]
+_vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 terms_type = record_type(
     Terms,
     int64[:, ::1],
@@ -210,3 +210,53 @@ def solve_loads(
                 worst = max(worst, abs(error) - LOAD_TOLERANCE * scale)
         if worst <= 0.0:
             break
+
+
+@kernel
+def add_shapes(terms: Terms, phi: Any, slip: Any, share: Any, W: Any) -> None:
+    """Add the columns of the shapes, the parameters that enter terms nonlinearly, to the last
+    columns of W; slip (c,) is 0 where a contact is held.
+    """
+    first = W.shape[1] - terms.shape.shape[0]
+    for t in range(terms.shape.shape[0]):
+        for k in range(terms.table.shape[0]):
+            ahead, back, c = terms.shape[t, k, 0], terms.shape[t, k, 1], terms.table[k, CONTACT]
+            if ahead >= 0:
+                change = terms.registers[ahead]
+                if c >= 0:
+                    change = change * max(slip[c], 0.0) + terms.registers[back] * min(slip[c], 0.0)
+                for i in range(W.shape[0]):
+                    reaches = 1.0 if terms.table[k, CONSERVATIVE] else share[i]
+                    W[i, first + t] += reaches * terms.weight[k, i] * phi[k] * change
+
+
+@entry(void(terms_type, _vector, *[_matrix] * 5, _vector, _cube, _matrix))
+def term_slopes_batch(
+    terms: Terms,
+    phi: Any,
+    q: Any,
+    dq: Any,
+    slip: Any,
+    load: Any,
+    channels: Any,
+    share: Any,
+    by_shape: Any,
+    by_load: Any,
+) -> None:
+    """How the torque of terms with parameters phi (K,) changes with the shapes, by_shape (N, n, T),
+    and with the load of each joint, by_load (N, n), over the rows of a motion; share (n,) is ones.
+    """
+    for t in range(q.shape[0]):
+        for j in range(load.shape[1]):
+            set_load(terms, j, load[t, j])
+        set_channels(terms, channels[t])
+        evaluate_terms(terms, q[t], dq[t], True)
+        for j in range(q.shape[1]):
+            by_load[t, j] = 0.0
+            for s in range(by_shape.shape[2]):
+                by_shape[t, j, s] = 0.0
+        add_shapes(terms, phi, slip[t], share, by_shape[t])
+        for k in range(phi.size):
+            c, j = terms.table[k, CONTACT], terms.only[k]
+            if c >= 0 and j >= 0:
+                by_load[t, j] += phi[k] * at_slip(terms, k, BY_LOAD, slip[t, c])

@@ -7,46 +7,30 @@ states (47), and solves the linear least squares problem (48) for chi^(k+1).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
-from didim.control.simulated_loop import SimulatedLoop
-from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.exact import ExactMethod
-from didim.identification.identify import Request, assemble, check_settings
-from didim.identification.initial import Start, check_initial, start_of
-from didim.identification.problem import ClosedLoopProblem, Unknowns
-from didim.identification.rules import Iterate
-from didim.identification.rules.regressor import RegressorRule
-from didim.identification.search import Halving
-from didim.identification.solve import Outcome, solve
-from didim.identification.stopping import STOPPING, InSigma, Never, Printed
-from didim.identification.verdict import (
-    Evidence,
-    Verdict,
-    judge,
-    unexcited,
-)
-from didim.regression.identifiable import stationary_joints
+from didim.identification.exact_estimate import identify_exactly
+from didim.identification.identify import Request, check_settings
+from didim.identification.initial import check_initial, start_of
+from didim.identification.regressor_method import RegressorMethod
+from didim.identification.stopping import STOPPING
 from didim.regression.least_squares import check_weights
-from didim.regression.statistics import convergence_rate, statistics
 from didim.results.estimate import Estimate
-from didim.results.formatting import joint_label
-from didim.results.prediction import Preprocessing, relative_residual
-from didim.results.status import Failure, FailureKind, Status, StopReason
+from didim.results.prediction import Preprocessing
+from didim.results.status import Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
-from didim.simulation.records import estimates_delay, record_notes, record_set
+from didim.simulation.records import estimates_delay, record_set
 from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
@@ -110,7 +94,7 @@ class DIDIM:
     """
     refine: bool = False
     """Whether the exact method takes over, from DIDIM's parameters or from the prior, whichever is
-    better.
+    better. It always does where effects have shapes to be estimated.
     """
     estimate_gains: bool = False
     """Whether the gains of the law that are not zero are unknowns as well; implies `refine`."""
@@ -176,114 +160,14 @@ class DIDIM:
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""
         records = self._records(request.model, request.experiments)
-        if self._is_refined:
+        if self._is_refined or request.model.layout.terms.free:
             return self._refined(request, records)
-        estimate, _ = self._iterated(request, records)
-        return estimate
+        return RegressorMethod(self, records, self._preprocessing(records)).run(request)[0]
 
     def _preprocessing(self, records: RecordSet) -> Preprocessing:
         return Preprocessing(
             "simulated", self.selection, start=self.start, interpolation=records.interpolation
         )
-
-    def _iterated(self, request: Request, records: RecordSet) -> tuple[Estimate, StopReason | None]:
-        """DIDIM: the rule of the regressor (48), from the start that the settings name."""
-        model, notes = request.model, list(record_notes(records.records))
-        loop = SimulatedLoop(self.controller, self.updates)
-        problem = ClosedLoopProblem(model, records, loop)
-        rule = RegressorRule(self.weights, self.guards, self.guards, self.guards, self.accelerate)
-        start = start_of(model, self.initial)
-        if verdict := unexcited(stationary_joints(model, records.references)):
-            return self._failed(request, records, start, verdict), None
-        first = started(problem, rule, start)
-        if isinstance(first, Failure) and isinstance(self.initial, str) and self.initial == "unit":
-            first = started(problem, rule, start_of(model, "identity"))
-            notes.append('The simulation from "unit" (63) failed; started from "identity" (61).')
-        if isinstance(first, Failure):
-            verdict = Verdict(
-                Status.DIVERGED,
-                f"The first simulation, with chi^0, fails: {first.detail.rstrip('.')}. Check the "
-                "loop's gains, rate and drive gain, or start elsewhere (initial=).",
-            )
-            return self._failed(request, records, start, verdict), None
-        tests = InSigma if self.stopping == "sigma" else Printed
-        stopping = tests(self.tol_residual, self.tol_parameters)
-        search = Halving() if self.guards else Halving(0)
-        limit = self.max_iterations
-        outcome = solve(problem, rule, search, stopping, first, limit, request.progress)
-        request.tell(1.0)
-        return self._finished(request, problem, outcome, notes), outcome.reason
-
-    def _finished(
-        self, request: Request, problem: ClosedLoopProblem, outcome: Outcome, notes: list[str]
-    ) -> Estimate:
-        """The estimate at the last iterate, judged."""
-        at, model, records = outcome.iterate, request.model, problem.records
-        system, solution, history = at.equations, at.solution, list(outcome.history)
-        assert solution is not None
-        jacobian = None
-        if outcome.reason.status is Status.CONVERGED and self.exact_interval:
-            jacobian = self._exact_jacobian(problem, at)
-        if jacobian is not None:
-            rate = convergence_rate(solution, system, jacobian)
-            history[-1] = replace(history[-1], convergence_rate=rate)
-        error_at = partial(self._error_at, problem, at)
-        evidence = Evidence(problem, outcome, solution, error_at)
-        verdict = judge(evidence)
-        rho = system.residual(at.x.base)
-        return assemble(
-            request,
-            "DIDIM",
-            self,
-            verdict,
-            replace(self._preprocessing(records), transient=at.window.transient),
-            at.x.base,
-            statistics(system, solution, at.x.base, jacobian),
-            relative_residual(rho, system.y, system.joint, model.robot.n),
-            controller=at.controller,
-            notes=(*notes, *records.notes, *records.window_notes(at.window)),
-            residual_over_noise=evidence.over_noise,
-            iterations=outcome.steps,
-            history=tuple(history),
-        )
-
-    def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:
-        """How the torque changes with the parameters (r, b); None where it is not known.
-
-        Gains of a loop given by poles follow the parameters (59), which is included; own gains that
-        are retuned count as fixed.
-        """
-        loop = at.controller
-        assert loop is not None
-        if self.updates and loop.by_poles:
-            loop = replace(loop, inertia=None)
-        exact = replace(problem, loop=SimulatedLoop(loop))
-        found = exact.linearise(Unknowns(at.x.base), at.window)
-        return None if isinstance(found, Failure) else found[1].W
-
-    def _error_at(self, problem: ClosedLoopProblem, at: Iterate, factor: float) -> float:
-        """The torque error, rms over the joints, after one step in a loop of another bandwidth;
-        infinite where there is none.
-        """
-        if isinstance(self.controller, OwnLaw):
-            return np.inf
-        other = replace(problem, loop=problem.loop.faster(factor))
-        rule = RegressorRule(self.weights, True, False, False, False, moves_window=False)
-        first = other.evaluate(at.x, at.window)
-        if isinstance(first, Failure):
-            return np.inf
-        start = rule.iterate(other, at.x, first, at.window)
-        outcome = solve(other, rule, Halving(0), Never(), start, 1)
-        return min(first.rms, outcome.iterate.evaluation.rms)
-
-    def _failed(
-        self, request: Request, records: RecordSet, start: Start, verdict: Verdict
-    ) -> Estimate:
-        """Nothing was identified."""
-        preprocessing, controller = self._preprocessing(records), self.controller
-        notes = record_notes(records.records)
-        end = verdict, preprocessing, start.base
-        return assemble(request, "DIDIM", self, *end, controller=controller, notes=notes)
 
     def _refined(self, request: Request, records: RecordSet) -> Estimate:
         """DIDIM, and the exact method from its parameters or from the prior."""
@@ -298,29 +182,11 @@ class DIDIM:
             steps = min(self.max_iterations, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
         stage = request.without_validation().between(0.0, 0.5)
-        first, reason = warm._iterated(stage, records)
+        first, reason = RegressorMethod(warm, records, preprocessing).run(stage)
         if reason is StopReason.REQUEST:
             return first
         others = [first.parameters] if np.isfinite(first.residual) else []
         biased = not (self.updates and not self.controller.by_poles)
         compare_with = first if biased and first.status is Status.CONVERGED else None
-        return exact.run(request.between(0.5, 1.0), others, first.history, compare_with)
-
-
-def started(problem: ClosedLoopProblem, rule: RegressorRule, start: Start) -> Iterate | Failure:
-    """The iterate of chi^0; a model of its own simulates it where M = I needs rotors that the robot
-    does not have.
-    """
-    began = time.perf_counter()
-    J = largest_inertias(start.model, start.parameters)
-    if not np.all(J > 0):
-        j = int(J.argmin())
-        detail = f"the inertia of {joint_label(problem.model, j)} is not positive"
-        return Failure(FailureKind.INERTIA, detail, joint=j)
-    own, x = replace(problem, model=start.model), Unknowns(start.parameters, inertia=J)
-    window = own.window(x, problem.records.first_window)
-    found = own.evaluate(x, window)
-    if isinstance(found, Failure):
-        return found
-    iterate = rule.iterate(problem, Unknowns(start.base, inertia=J), found, window)
-    return replace(iterate, seconds=time.perf_counter() - began)
+        rest = request.between(0.5, 1.0)
+        return identify_exactly(exact, rest, others, first.history, compare_with)

@@ -12,18 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, naming, nearest
-from didim.identification.fitted_rows import FittedRows
 from didim.identification.identify import Request, assemble
-from didim.identification.verdict import Verdict, unexcited
+from didim.identification.verdict import unexcited
 from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
-from didim.regression.least_squares import check_weights, fit, least_squares
+from didim.regression.least_squares import check_weights, least_squares
 from didim.regression.physical import physical_fit
-from didim.regression.statistics import statistics
+from didim.regression.projection import Projection, project
+from didim.regression.statistics import Statistics, statistics
+from didim.regression.system import LinearSystem
 from didim.results.estimate import Estimate
+from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing
-from didim.results.status import Status
+from didim.results.status import Status, Verdict
 from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
@@ -122,7 +124,10 @@ class IDIM:
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
-        for record in regular_records(model, experiments):
+        self._refuse_unusable(regular_records(model, experiments))
+
+    def _refuse_unusable(self, records: Sequence[Experiment]) -> None:
+        for record in records:
             with naming(f"Experiment {record.name!r}"):
                 self.selection.window(np.asarray(record.t))
             if self.states == "reference":
@@ -134,38 +139,45 @@ class IDIM:
         """Identify the base parameters from one or several experiments."""
         model = request.model
         records = regular_records(model, request.experiments)
-        self.ready(model, records)
+        self._refuse_unusable(records)
         bandwidth = self.bandwidth(model, records, request.held_out)
         fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
-        system, told = fitted.observe(records)
-        full = solution = fit(system, self.weights)
-        chosen, notes = system, [*record_notes(records), *told]
+        first, told = fitted.observe(records)
+        found = self._project(fitted, records, first)
+        model, system, solution = found.model, found.linear, found.solution
+        request, fitted = replace(request, model=model), replace(fitted, model=model)
+        chosen, joint, full, b = system, found.system, solution, len(system.names)
+        notes = [*record_notes(records), *told]
         removed: tuple[str, ...] = ()
         if self.essential:
-            found = essential(system, solution.row_weights)
-            chosen, removed = system.only(found.kept), found.removed
-            solution = least_squares(chosen, solution.row_weights)
+            kept = essential(system, solution.row_weights)
+            chosen = joint = system.only(kept.kept)
+            solution, removed = least_squares(chosen, solution.row_weights), kept.removed
             notes.append(
-                f"{len(removed)} of {len(system.names)} parameters are not essential and were set "
-                f"to zero; the residual went from {100 * found.residual_before:.4g} % to "
-                f"{100 * found.residual_after:.4g} %."
+                f"{len(removed)} of {b} parameters are not essential and were set "
+                f"to zero; the residual went from {100 * kept.residual_before:.4g} % to "
+                f"{100 * kept.residual_after:.4g} %."
             )
         ending = f"One linear least squares solution ({self.weights.upper()})."
         motions = self._motions(records)
-        lacks = unidentifiable(model, system, full, motions)
+        lacks = unidentifiable(model, found.system, full, motions)
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
-        figures = statistics(chosen, solution)
-        inside = physical_fit(model, system, solution) if self.consistent else None
-        values = solution.values if inside is None else model.matrix @ inside
-        residual, plain = (
-            fitted.residual(records, chosen, each) for each in (values, solution.values)
-        )
-        sigma = np.sqrt(np.diag(figures.covariance))
+        jacobian = None
+        if model.loaded and not self.essential:
+            by_chi = fitted.jacobian(records, solution.values[:b])
+            jacobian = np.column_stack([by_chi, joint.W[:, b:]])
+        figures = statistics(joint, solution, jacobian=jacobian)
+        plain_values = solution.values[: len(chosen.names)]
+        inside = physical_fit(model, system, full) if self.consistent else None
+        values = plain_values if inside is None else model.matrix @ inside
+        residual = fitted.residual(records, chosen, values)
+        sigma = np.sqrt(np.diag(figures.covariance))[: values.size]
         at_border: tuple[str, ...] = ()
         if inside is not None:
-            corrected = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
+            corrected = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))[: values.size]
+            plain = fitted.residual(records, chosen, plain_values)
             at_border, told = border_notes(
-                model, solution.values, values, corrected, plain[0], residual[0]
+                model, plain_values, values, corrected, plain[0], residual[0]
             )
             notes += told
         without_rest = self.rest_velocity is not None
@@ -182,11 +194,27 @@ class IDIM:
             residual,
             names=chosen.names,
             notes=notes,
-            residual_over_noise=fitted.residual_over_noise(records, chosen, solution.values),
+            residual_over_noise=fitted.residual_over_noise(records, chosen, plain_values),
+            shapes=_shapes(model, figures),
             eliminated=removed,
             at_border=at_border,
             standard=inside,
         )
+
+    def _project(
+        self, fitted: FittedRows, records: Sequence[Experiment], first: LinearSystem
+    ) -> Projection:
+        """The linear solution, or where friction has shapes or follows the load that of variable
+        projection.
+        """
+
+        def observe(model: BaseModel, chi: Array) -> LinearSystem:
+            return replace(fitted, model=model).observe(records, chi)[0]
+
+        def slopes(model: BaseModel, chi: Array) -> Array:
+            return replace(fitted, model=model).shape_columns(records, first, chi)
+
+        return project(fitted.model, first, observe, slopes, self.weights)
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
         """(N, n) the motion of each record; joints that only show noise stand still."""
@@ -194,3 +222,11 @@ class IDIM:
             return [record.reference().sample(record.t)[0] for record in records]
         positions = [np.asarray(record.q) for record in records]
         return [np.where(still_joints(q), 0.0, q) for q in positions]
+
+
+def _shapes(model: BaseModel, figures: Statistics) -> dict[str, tuple[float, float]]:
+    """The shapes of the model with their sigma: the last unknowns of the joint system."""
+    found = model.free_shapes
+    sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
+    last = sigma[len(sigma) - len(found) :] if found else sigma[:0]
+    return {name: (value, float(s)) for (name, value), s in zip(found.items(), last, strict=True)}

@@ -18,6 +18,7 @@ from didim.control.laws import OwnLaw
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, nearest, shortened
 from didim.identification.exact import ExactMethod
+from didim.identification.exact_estimate import identify_exactly
 from didim.identification.identify import Request, check_settings
 from didim.identification.initial import check_initial, start_of
 from didim.identification.stopping import ShortStep
@@ -178,7 +179,7 @@ class OutputError:
         )
         if self.controller is None:  # without a loop, other records are predicted from their motion
             preprocessing = Preprocessing("measured", self.selection, cutoff=PREDICTION_CUTOFF)
-        return ExactMethod(
+        exact = ExactMethod(
             "OutputError",
             self,
             model,
@@ -192,4 +193,5 @@ class OutputError:
             output="position" if self.output == "position" else "torque",
             stopping=ShortStep(SHORTEST_STEP, small_falls=4),
             settles_window=True,
-        ).run(request)
+        )
+        return identify_exactly(exact, request)

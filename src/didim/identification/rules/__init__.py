@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
-from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.problem import ClosedLoopProblem, Unknowns
+from didim.regression.anderson import Path
 from didim.regression.least_squares import Solution
 from didim.regression.system import LinearSystem
 from didim.results.history import Iteration
 from didim.results.status import Failure, Guard
+from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
-Path = tuple[tuple[Array, Array], ...]
-"""Pairs of an iterate and what least squares made of it, oldest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Iterate:
     held: tuple[str, ...] = ()
     """Friction parameters that are at that bound."""
     path: Path = ()
-    """For `Anderson`."""
+    """For `extrapolated`."""
     fraction: float = 1.0
     """Of the full step that led here."""
     guards: tuple[Guard, ...] = ()

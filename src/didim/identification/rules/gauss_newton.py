@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from didim.dynamics.barrier import BARRIER_WEIGHT, Problem
 from didim.dynamics.consistent import Consistent
-from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
+from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Step, Trial
 from didim.regression.least_squares import least_squares
 from didim.regression.system import compressed
 from didim.results.history import EXACT, Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ class GaussNewtonRule:
         weights = iterate.row_weights
         solution = least_squares(iterate.equations, weights)
         length = float(np.sum((weights * (iterate.equations.W @ solution.values)) ** 2))
-        target = Unknowns(x.base + solution.values[:b], None, x.loop + solution.values[b:])
+        target = Unknowns(x.base + solution.values[:b], None, x.further + solution.values[b:])
         return Step(target, length=length)
 
     def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
@@ -69,7 +70,8 @@ class GaussNewtonRule:
         """With the gains that are estimated."""
         loop, n, found = problem.loop, problem.base.robot.n, iterate.evaluation
         gains = {kind: np.zeros(n) for kind, _ in loop.gains}
-        for (kind, j), value in zip(loop.gains, loop.gain_values(iterate.x.loop), strict=True):
+        values = loop.gain_values(problem.of_loop(iterate.x))
+        for (kind, j), value in zip(loop.gains, values, strict=True):
             gains[kind][j] = value
         return Iteration(
             iterate.x.base,
@@ -92,18 +94,18 @@ class BarrierRule(GaussNewtonRule):
     consistent: Consistent
 
     def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
-        """The minimum of the linearised merit; changes of gains and delay are bounded."""
-        x, loop, matrix = iterate.x, problem.loop, problem.base.matrix
+        """The minimum of the linearised merit; changes of shapes, gains and delay are bounded."""
+        x, matrix, longest = iterate.x, problem.base.matrix, problem.longest_step
         assert x.standard is not None
         weights = iterate.row_weights
-        now = np.concatenate([matrix @ x.standard, x.loop])
+        now = np.concatenate([matrix @ x.standard, x.further])
         R, rest = compressed(iterate.equations, weights)
-        centre = np.zeros(loop.count)
-        convex = Problem(self.consistent, matrix, R, R @ now + rest, centre, loop.spread)
-        theta, z = convex.solve(x.standard, x.loop)
+        spread = problem.spread
+        convex = Problem(self.consistent, matrix, R, R @ now + rest, 0.0 * spread, spread)
+        theta, z = convex.solve(x.standard, x.further)
         guards: tuple[Guard, ...] = ()
-        if np.any(np.abs(z - x.loop) > loop.longest_step):
-            z = np.clip(z, x.loop - loop.longest_step, x.loop + loop.longest_step)
+        if np.any(np.abs(z - x.further) > longest):
+            z = np.clip(z, x.further - longest, x.further + longest)
             theta, z = convex.solve(x.standard, z, held=np.ones(z.size, dtype=bool))
             guards = (Guard(GuardKind.GAINS),)
         step = np.concatenate([matrix @ theta, z]) - now
@@ -149,7 +151,7 @@ class BarrierRule(GaussNewtonRule):
         """
         assert x.standard is not None
         mean = found.errors**2 / np.maximum(found.counts, 1.0) / iterate.evaluation.deviations**2
-        pull = x.loop / problem.loop.spread
+        pull = x.further / problem.spread
         return (
             0.5 * float(iterate.evaluation.counts @ mean)
             + BARRIER_WEIGHT * self.consistent.value(x.standard)

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from didim.control.feasible import with_positive_inertia
 from didim.control.simulated_loop import friction_ratio, gains_in_use
-from didim.identification.problem import ClosedLoopProblem, Evaluation, Unknowns
-from didim.identification.rules import Iterate, Path, Step, Trial
+from didim.identification.problem import ClosedLoopProblem, Unknowns
+from didim.identification.rules import Iterate, Step, Trial
+from didim.regression.anderson import extended, extrapolated
 from didim.regression.least_squares import fit, with_positive_friction
 from didim.results.formatting import joint_label
 from didim.results.history import Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
@@ -31,14 +33,6 @@ start at zero.
 
 LARGEST_RISE = 1.2
 """Factor by which a guarded step may raise the weighted torque error."""
-
-ANDERSON_DEPTH = 2
-"""Earlier steps that are combined."""
-
-ANDERSON_LARGEST_STEP = 0.5
-"""Steps larger than this, relative to the parameters' own scale, are not extrapolated: the map is
-not linear there.
-"""
 
 
 @dataclass(frozen=True)
@@ -65,8 +59,10 @@ class RegressorRule:
         self, problem: ClosedLoopProblem, x: Unknowns, evaluation: Evaluation, window: Window
     ) -> Iterate:
         """The iterate of a simulation that was accepted, with what (48) proposes next."""
+        before = window
         if self.moves_window:
             window = problem.window(x, window)
+        if window.samples != before.samples:
             evaluation = problem.compare(evaluation.motions, window)
         system = problem.regressor(evaluation, window)
         solution = fit(system, self.weights)
@@ -94,7 +90,7 @@ class RegressorRule:
             target, worst = with_positive_inertia(model, target, q, x.inertia)
             if worst is not None:
                 guards.append(Guard(GuardKind.INERTIA, (joint_label(model, worst),)))
-        return Step(Unknowns(target, None, x.loop, x.inertia), tuple(guards), path=path)
+        return Step(Unknowns(target, None, x.further, x.inertia), tuple(guards), path=path)
 
     def trial_window(self, problem: ClosedLoopProblem, x: Unknowns, window: Window) -> Window:
         """That of the iterate: the rows change after a step only."""
@@ -164,27 +160,3 @@ def parameter_scale(iterate: Iterate) -> Array:
     sigma = np.sqrt(np.diag(solution.inverse) * variance)
     scale = np.maximum(np.abs(base), SCALE_SIGMAS * sigma)
     return np.where(scale > 0, scale, 1.0)
-
-
-def extended(path: Path, parameters: Array, proposed: Array, scale: Array) -> Path:
-    """The path with the pair (chi, g(chi)) appended; it begins anew after a large step."""
-    if np.abs((proposed - parameters) / scale).max() > ANDERSON_LARGEST_STEP:
-        path = ()
-    return (*path[-ANDERSON_DEPTH:], (parameters, proposed))
-
-
-def extrapolated(path: Path, scale: Array) -> Array:
-    """Anderson's acceleration: (b,) where the path of the iteration chi -> g(chi) leads.
-
-    Near the end the steps f = g(chi) - chi shrink by the same factor each, slowly where the gains
-    follow the parameters (59). The linear combination of the last ones that cancels them is a
-    better guess of the same fixed point.
-    """
-    steps = [(to - at) / scale for at, to in path]
-    proposed = path[-1][1]
-    if len(path) < 2:
-        return proposed
-    change = np.column_stack([steps[-1] - earlier for earlier in steps[:-1]])
-    weights, *_ = np.linalg.lstsq(change, steps[-1], rcond=1e-3)
-    earlier = np.column_stack([proposed - to for _, to in path[:-1]])
-    return np.asarray(proposed - earlier @ weights)

@@ -27,6 +27,7 @@ from didim.control.kernels.tangent import (
 )
 from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
+from didim.dynamics.kernels.terms import add_shapes
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.jit.types import float64, int64
@@ -34,7 +35,6 @@ from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
-    add_shapes,
     add_sliding_terms,
     add_smooth,
     apply_tangent,

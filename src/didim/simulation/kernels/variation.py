@@ -171,24 +171,6 @@ def add_sliding_terms(terms: Terms, phi: Any, held: Any, slip: Any, by_q: Any, b
 
 
 @kernel
-def add_shapes(terms: Terms, phi: Any, slip: Any, share: Any, W: Any) -> None:
-    """Add the columns of the shapes, the parameters that enter terms nonlinearly, to the last
-    columns of W; slip (c,) is 0 where a contact is held.
-    """
-    first = W.shape[1] - terms.shape.shape[0]
-    for t in range(terms.shape.shape[0]):
-        for k in range(terms.table.shape[0]):
-            ahead, back, c = terms.shape[t, k, 0], terms.shape[t, k, 1], terms.table[k, CONTACT]
-            if ahead >= 0:
-                change = terms.registers[ahead]
-                if c >= 0:
-                    change = change * max(slip[c], 0.0) + terms.registers[back] * min(slip[c], 0.0)
-                for i in range(W.shape[0]):
-                    reaches = 1.0 if terms.table[k, CONSERVATIVE] else share[i]
-                    W[i, first + t] += reaches * terms.weight[k, i] * phi[k] * change
-
-
-@kernel
 def fill_share(terms: Terms, values: Values, held: Any, slip: Any, share: Any) -> None:
     """share (n,) = 1 / (1 + kappa), kappa = d f / d load of the contact of each joint that slides:
     load + f = rest, so that the load changes by this part of any other torque.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import naming
-from didim.regression.system import LinearSystem, observe, stack
-from didim.results.prediction import Predictor, Preprocessing, relative_residual
+from didim.regression.system import LinearSystem, observe, shape_rows, stack
+from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment
@@ -37,17 +37,58 @@ class FittedRows:
     cuts_edges: bool
     """Whether the samples that filtering spoils are cut at both ends."""
 
-    def observe(self, records: Sequence[Experiment]) -> tuple[LinearSystem, list[str]]:
-        """The linear system (13), (14) of all records, and what was chosen for it."""
+    def observe(
+        self, records: Sequence[Experiment], chi: Array | None = None
+    ) -> tuple[LinearSystem, list[str]]:
+        """The linear system (13), (14) of all records, and what was chosen for it; where friction
+        depends on the load, with the loads that chi (b,) means.
+        """
         systems, counted, selection = [], [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states, window = self.preprocessing.motion(record), self._window(record)
+            states, window = self._motion(record, chi), self._window(record)
             tau = np.asarray(record.tau)
             weights = self._weights(record, states)
             systems.append(observe(self.model, states, tau, selection, window, series, weights))
             if weights is not None:
                 counted.append(weights)
         return stack(systems), self._notes(counted)
+
+    def shape_columns(
+        self, records: Sequence[Experiment], system: LinearSystem, chi: Array
+    ) -> Array:
+        """(r, T) d tau/d shapes at the rows of the system."""
+        systems, selection = [], self.preprocessing.selection
+        for series, record in enumerate(records):
+            states, window = self._motion(record, chi), self._window(record)
+            weights = self._weights(record, states)
+            systems.append(
+                shape_rows(self.model, states, chi, system, selection, window, series, weights)
+            )
+        return stack(systems).W
+
+    def jacobian(self, records: Sequence[Experiment], chi: Array) -> Array:
+        """(r, b) d tau/d chi, which is not W where friction grows with the load."""
+        systems, selection = [], self.preprocessing.selection
+        for series, record in enumerate(records):
+            states, window = self._motion(record, chi), self._window(record)
+            motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
+            growth, weights = self.model.slopes(*motion)[1], self._weights(record, states)
+            tau = np.asarray(record.tau)
+            systems.append(
+                observe(self.model, states, tau, selection, window, series, weights, growth)
+            )
+        return stack(systems).W
+
+    def _motion(self, record: Experiment, chi: Array | None) -> States:
+        """The motion of a record, with the loads of the joints where friction depends on them."""
+        states = self.preprocessing.motion(record)
+        if not self.model.loaded:
+            return states
+        load = np.zeros_like(states.q)
+        if chi is not None:
+            motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
+            load = self.model.loads(*motion)
+        return replace(states, signals={**states.signals, "load": load})
 
     def residual(
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
@@ -56,8 +97,7 @@ class FittedRows:
         if not self.bandwidth.is_chosen:
             rho = system.residual(values)
             return relative_residual(rho, system.y, system.joint, system.n)
-        known = dict(zip(system.names, values, strict=True))
-        parameters = np.array([known.get(name, 0.0) for name in self.model.parameter_names])
+        parameters = every_parameter(self.model, system.names, values)
         predictor = Predictor(self.model, parameters, None, self.preprocessing)
         return residual_of([predictor.compare(record) for record in records])
 

@@ -1,0 +1,128 @@
+"""The XML of a URDF file as a tree of joints and links. A document type declaration is refused
+before anything is expanded.
+"""
+
+from __future__ import annotations
+
+import xml.parsers.expat
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from didim.errors import InputError, nearest
+from didim.robot.urdf_xacro import xacro_detector
+
+Element = ElementTree.Element
+
+MAX_DEPTH = 100
+"""Elements within elements."""
+
+
+def parsed(data: bytes, where: str, comments: bool = False) -> Element:
+    """The root element of a URDF file, with its comments on request."""
+
+    def refuse(*_: object) -> None:
+        raise InputError(
+            f"{where}: the XML has a document type declaration (DTD), which is refused; remove it."
+        )
+
+    guard = xml.parsers.expat.ParserCreate()
+    guard.StartDoctypeDeclHandler = refuse
+    depth = 0
+
+    look = xacro_detector(where)
+
+    def enter(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        look(name, attributes)
+        if depth > MAX_DEPTH:
+            raise InputError(f"{where}: elements are nested more than {MAX_DEPTH} deep.")
+
+    def leave(*_: object) -> None:
+        nonlocal depth
+        depth -= 1
+
+    guard.StartElementHandler, guard.EndElementHandler = enter, leave
+    try:
+        guard.Parse(data, True)
+        builder = ElementTree.TreeBuilder(insert_comments=comments)
+        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=builder))
+    except (
+        xml.parsers.expat.ExpatError,
+        ElementTree.ParseError,
+        LookupError,
+        ValueError,
+    ) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{where}: not well-formed XML: {problem}.") from None
+    if root.tag != "robot":
+        raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
+    return root
+
+
+def named_elements(root: Element, tag: str, where: str) -> dict[str, Element]:
+    """The elements of one kind, by name; each must have its own."""
+    found: dict[str, Element] = {}
+    for element in root.findall(tag):
+        name = element.get("name", "")
+        if not name:
+            raise InputError(f"{where}: a <{tag}> has no name.")
+        if name in found:
+            raise InputError(f"{where}: two {tag}s are called {name!r}; give each its own name.")
+        found[name] = element
+    return found
+
+
+def joints_in_order(
+    joints: dict[str, Element], links: dict[str, Element], where: str
+) -> Iterator[tuple[str, Element]]:
+    """Joints from the root outwards, branch by branch, in the order of the file; a loop or a second
+    root is refused.
+    """
+    below: dict[str, list[str]] = {}
+    owner: dict[str, str] = {}
+    for name, joint in joints.items():
+        place = f"{where}, joint {name!r}"
+        parent, child = link_of(joint, "parent", place), link_of(joint, "child", place)
+        for link in (parent, child):
+            if link not in links:
+                raise InputError(f"{place}: no <link> is called {link!r}; {nearest(link, links)}")
+        if child in owner:
+            raise InputError(
+                f"{place}: link {child!r} is already the child of joint {owner[child]!r}; a robot "
+                "is a tree without loops."
+            )
+        owner[child] = name
+        below.setdefault(parent, []).append(name)
+    if not links:
+        raise InputError(
+            f"{where}: no <link>; a robot needs at least two and a joint between them."
+        )
+    roots = [link for link in links if link not in owner]
+    if len(roots) != 1:
+        found = (
+            f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
+        )
+        raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
+    waiting = list(reversed(below.get(roots[0], [])))
+    seen = 0
+    while waiting:
+        name = waiting.pop()
+        seen += 1
+        yield name, joints[name]
+        waiting += reversed(below.get(link_of(joints[name], "child", where), []))
+    if seen < len(joints):
+        raise InputError(
+            f"{where}: {len(joints) - seen} joints form a loop that is not connected to "
+            f"{roots[0]!r}."
+        )
+
+
+def link_of(joint: Element, role: str, where: str) -> str:
+    """The name of a joint's "parent" or "child" link."""
+    element = joint.find(role)
+    link = "" if element is None else element.get("link", "")
+    if not link:
+        raise InputError(f'{where}: <{role} link="..."/> is missing.')
+    return link

@@ -1,0 +1,52 @@
+"""Work that an identification does once: each of these was done twice for the same result."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import didim
+from didim.identification.problem import ClosedLoopProblem
+from didim.results.fitted_rows import FittedRows
+from didim.signals import resample
+from didim.simulation.record_set import RecordSet
+from support.virtual import loop, model, scara_record
+
+
+def counted(monkeypatch, owner: object, name: str) -> list[str]:
+    """The calls of a function, as they are made."""
+    calls, function = [], getattr(owner, name)
+
+    def call(*args, **more):
+        calls.append(name)
+        return function(*args, **more)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
+def test_idim_looks_at_a_record_once_and_computes_its_residual_once(monkeypatch):
+    record, _ = scara_record(noise=0.05, encoder=1e-4, periods=2)
+    looks = counted(monkeypatch, resample, "channel_notes")
+    residuals = counted(monkeypatch, FittedRows, "residual")
+    didim.identify(model(), record, didim.IDIM(cutoff=20.0))
+    assert looks == ["channel_notes"]
+    assert residuals == ["residual"]
+
+
+def test_didim_compares_each_simulation_once_where_its_rows_stay(monkeypatch):
+    record, _ = scara_record(noise=0.05, periods=2)
+    compared = counted(monkeypatch, ClosedLoopProblem, "compare")
+    simulated = counted(monkeypatch, ClosedLoopProblem, "evaluate")
+    method = didim.DIDIM(controller=loop(), transient=1.0, exact_interval=False)
+    assert didim.identify(model(), record, method).status == "converged"
+    assert len(compared) == len(simulated)
+
+
+def test_references_are_those_of_every_sample(monkeypatch):
+    record, _ = scara_record(noise=0.05, periods=2)
+    selection = didim.DIDIM(controller=loop()).selection
+    records = RecordSet((record,), selection, 1.0, None, "cubic")
+    thin = RecordSet((record,), selection, 1.0, None, "cubic")
+    monkeypatch.setitem(thin.__dict__, "_every", 3)
+    assert np.array_equal(records.references[0], thin.references[0])
+    assert thin.references[0].shape == record.tau.shape
