@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,7 +41,10 @@ def test_saved_and_loaded(estimate, tmp_path):
     ]
     expected = torque(estimate.model, estimate.parameters)
     np.testing.assert_array_equal(torque(again.model, again.parameters), expected)
-    assert answer(again, []).shapes == estimate.model.full.shape_values
+    answered = answer(replace(again, shapes={"vs1": (0.3, 0.01)}), []).shapes
+    assert answered["vs1"] == [0.3, 0.01]
+    assert answered["ds1"] == [2.0, None]
+    assert set(answered) == set(estimate.model.full.shape_values)
 
 
 def test_files_without_shapes_still_load(tmp_path):

@@ -139,3 +139,36 @@ def test_base_lists_shapes_and_channels(capsys):
     text = capsys.readouterr().out
     assert "vs1" in text
     assert "needs the logged channel 'temperature'" in text
+
+
+def test_from_a_study_to_a_robot_and_code(folder, capsys):
+    """A friction that depends on a logged temperature: identified, reported, exported, read."""
+    model = didim.DynamicModel(
+        didim.load_robot("scara"), ["viscous", "coulomb", didim.Effect(**WARM)]
+    )
+    signals = table()
+    t, q = signals["t"], np.column_stack([signals["q1"], signals["q2"]])
+    dq = np.gradient(q, t, axis=0)
+    warmth = 30 + 8 * np.sin(3 * t)
+    tau = np.column_stack([signals["tau1"] + 0.4 * dq[:, 0] * (warmth - 20), signals["tau2"]])
+    columns = signals | {"tau1": tau[:, 0], "T_motor": warmth}
+    write_csv(folder / "run.csv", columns)
+    path = write_study(folder, study(effect=[WARM], experiment__0__columns__warmth="T_motor"))
+    names = ["result.json", "report.html", "arm.toml", "arm.urdf", "arm.py"]
+    result, report, arm, urdf, code = (str(folder / name) for name in names)
+    assert main(["check", str(path)]) == 0
+    assert main(["identify", str(path), "--out", result, "--report", report]) == 0
+    for file in (arm, urdf, code):
+        assert main(["export", result, "--out", file]) == 0
+    capsys.readouterr()
+    for file in (arm, urdf):
+        found = didim.DynamicModel(didim.load_robot(file))
+        assert found.parameter_names == model.parameter_names
+        assert found.nominal[-1] == pytest.approx(0.4, rel=1e-3)
+    space: dict = {}
+    exec((folder / "arm.py").read_text(), space)
+    torque = space["inverse_dynamics"]([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [31.0])
+    expected = found.inverse_dynamics(
+        [[0.1, 0.2]], [[0.3, 0.4]], [[0.5, 0.6]], found.nominal, signals={"warmth": [31.0]}
+    )
+    np.testing.assert_allclose(torque, expected[0], rtol=1e-8)

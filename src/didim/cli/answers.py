@@ -123,8 +123,10 @@ class IdentifyAnswer(Answer):
     """The final simulated loop; null where none was simulated."""
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
-    shapes: dict[str, float]
-    """Parameters that the torque is not linear in, such as vs1: their values in the model, SI."""
+    shapes: dict[str, list[Number]]
+    """Parameters that the torque is not linear in, such as vs1: value, SI, and sigma, null where it
+    was not estimated.
+    """
     judgement: JudgementAnswer
     consistency: ConsistencyAnswer
     at_border: list[str]
