@@ -45,8 +45,7 @@ def fitted(
         tau = data.even.tau[chosen]
         signals = {name: logged[chosen] for name, logged in states.signals.items()}
         signals["load"] = tau  # near enough for rank and condition: its friction is a part of it
-        motion = (each[chosen] for each in (states.q, states.dq, states.ddq))
-        some = States(*motion, signals=signals)
+        some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen], signals=signals)
         systems.append(observe(data.model.base, some, tau, RowSelection(1), (0, chosen.size), k))
         motions.append(some.q)
     return stack(systems), motions
