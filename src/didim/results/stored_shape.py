@@ -137,9 +137,11 @@ ESTIMATE = {
             "gravity": [float],
             "joints": [_JOINT],
             "couplings": [_COUPLING],
+            "effects": Absent([Table(Any)]),
             "drive": Maybe(Table(Any)),
         },
-        "effects": Maybe([str]),
+        "effects": Maybe([Any]),
+        "shapes": Absent(Table(float)),
         "base": bool,
     },
 }

@@ -25,7 +25,6 @@ MAX_PATH_PARTS = 12
 
 _KINDS = {
     "string_type": "must be a text",
-    "list_type": "must be a list, written [[experiment]]",
     "model_type": "must be a table",
     "model_attributes_type": "must be a table",
     "dict_type": "must be a table",
@@ -183,6 +182,8 @@ def _sentence(error: Any) -> str:
         return f"{place}: there is none; describe each record in a table [[experiment]]."
     if kind == "value_error":
         return f"{place} {error['ctx']['error']}."
+    if kind == "list_type":
+        return f"{place} must be a list, written [[{place}]], found {found}."
     return f"{place} {_KINDS.get(kind, error['msg'])}, found {found}."
 
 
