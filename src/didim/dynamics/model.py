@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,6 +58,10 @@ class DynamicModel(TorqueModel):
         if not set(self.shapes or {}) <= set(self.shape_names):
             unknown = next(name for name in self.shapes or {} if name not in self.shape_names)
             raise InputError(f"There is no shape {unknown!r}; {nearest(unknown, self.shape_names)}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tree, whose addresses of machine code belong to a process."""
+        return {name: value for name, value in self.__dict__.items() if name != "tree"}
 
     def __repr__(self) -> str:
         return (
