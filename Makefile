@@ -99,6 +99,7 @@ bench: $(VENV)-bench/.installed
 
 pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/effect_pictures.py
 
 machines: $(VENV)/.installed-test
 	$(BIN)/python docs/machines.py

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +60,10 @@ class DynamicModel(TorqueModel):
         for name in (*(self.shapes or {}), *self.held):
             if name not in self.shape_names:
                 raise InputError(f"There is no shape {name!r}; {nearest(name, self.shape_names)}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tree, whose addresses of machine code belong to a process."""
+        return {name: value for name, value in self.__dict__.items() if name != "tree"}
 
     def __repr__(self) -> str:
         return (
