@@ -221,7 +221,7 @@ def test_a_model_with_effects_can_be_pickled():
     q, dq, ddq, slip, _ = random_motion(model)
     expected = model.inverse_dynamics(q, dq, ddq, phi, slip)
     text = pickle.dumps(model)
-    kernel = model.tree.terms
+    kernel = model.layout.terms.kernel
     for address in {kernel.values_address, kernel.all_address}:
         assert address.to_bytes(8, "little") not in text
         assert address.to_bytes(6, "little") not in text

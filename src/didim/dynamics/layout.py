@@ -184,15 +184,17 @@ class Layout:
         )
 
 
-def tree_of(robot: Robot, terms: TermTable) -> Tree:
-    """The robot's geometry and terms as the kernels read them."""
+def tree_of(robot: Robot) -> Tree:
+    """The robot's geometry as the kernels read it, without terms: these need memory of their own,
+    see `TermsMemory`.
+    """
     return Tree(
         np.array([joint.parent for joint in robot.joints], dtype=np.int64),
         np.array([joint.kind == "prismatic" for joint in robot.joints], dtype=np.int64),
         np.stack([joint.rotation for joint in robot.joints]).astype(float),
         np.stack([joint.translation for joint in robot.joints]).astype(float),
         np.array(robot.gravity, dtype=float),
-        terms.kernel,
+        0,
     )
 
 

@@ -105,8 +105,8 @@ class DynamicModel(TorqueModel):
 
     @cached_property
     def tree(self) -> Tree:
-        """Geometry and terms as the kernels read them."""
-        return tree_of(self.robot, self.layout.terms)
+        """The geometry as the kernels read it."""
+        return tree_of(self.robot)
 
     @cached_property
     def columns(self) -> Columns:

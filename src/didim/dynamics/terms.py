@@ -110,7 +110,9 @@ class TermTable:
 
     @cached_property
     def kernel(self) -> Terms:
-        """The terms as the kernels read them; for one thread at a time, see `apart`."""
+        """The terms as the kernels read them; for one thread at a time, see
+        `TermsMemory`.
+        """
         K, T, n = len(self.terms), len(self.free), self.n
         table, load = np.full((K, kernels.WIDTH), -1, np.int64), np.full(n, -1, np.int64)
         weight, shape = np.zeros((K, n)), np.full((T, K, 2), -1, np.int64)
@@ -162,6 +164,16 @@ class TermTable:
         return TermTable(self.n, self.terms, known, np.array(values), self.channels)
 
 
-def apart(terms: Terms) -> Terms:
-    """The terms with registers of their own."""
-    return terms._replace(registers=terms.registers.copy())
+class TermsMemory:
+    """The terms of a model in memory of their own, for one thread; the `address` is valid as long
+    as this object lives. 0: there are no terms.
+    """
+
+    def __init__(self, table: TermTable) -> None:
+        self.address = 0
+        if table.terms:
+            self._table = table
+            self._terms = table.kernel._replace(registers=table.kernel.registers.copy())
+            self._words = np.zeros(kernels.WORDS, dtype=np.int64)
+            kernels.write_terms(self._terms, self._words)
+            self.address = int(self._words.ctypes.data)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -21,7 +22,7 @@ from didim.dynamics.kernels.terms import term_slopes_batch
 from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.dynamics.parameters import ParameterInfo
-from didim.dynamics.terms import apart
+from didim.dynamics.terms import TermsMemory
 from didim.errors import InfeasibleError, InputError
 from didim.expressions.expression import names
 from didim.robot.robot import Robot
@@ -136,8 +137,8 @@ class TorqueModel(ABC):
         shape = (q_.shape[0], self.robot.n, len(self.parameter_names))
         clean = np.dtype(float).itemsize * math.prod(shape) > ZEROED_MEMORY_BYTES
         W = np.zeros(shape) if clean else np.empty(shape)
-        tree, work = self._memory()
-        regressor_batch(tree, self.columns, q_, dq_, ddq_, slip_, *more, work, clean, W)
+        with self._memory() as (tree, work):
+            regressor_batch(tree, self.columns, q_, dq_, ddq_, slip_, *more, work, clean, W)
         return self._checked(W)
 
     def regressor_entries(
@@ -159,10 +160,10 @@ class TorqueModel(ABC):
             np.empty((self.robot.n, len(self.parameter_names))),
             np.empty((q_.shape[0], row.size)),
         )
-        tree, work = self._memory()
-        regressor_entries_batch(
-            tree, self.columns, q_, dq_, ddq_, slip_, *more, work, W, row, column, out
-        )
+        with self._memory() as (tree, work):
+            regressor_entries_batch(
+                tree, self.columns, q_, dq_, ddq_, slip_, *more, work, W, row, column, out
+            )
         return self._checked(out)
 
     def inverse_dynamics(
@@ -208,11 +209,10 @@ class TorqueModel(ABC):
         load, channels = self._signals(signals, rows, self.loaded)
         by_shape = np.empty((rows, n, len(self.layout.terms.free)))
         by_load = np.empty((rows, n))
-        tree, _ = self._memory()
-        phi_ = self.values(phi).term
-        term_slopes_batch(
-            tree.terms, phi_, q_, dq_, slip_, load, channels, np.ones(n), by_shape, by_load
-        )
+        terms = self.layout.terms.kernel
+        terms = terms._replace(registers=terms.registers.copy())
+        phi_, share = self.values(phi).term, np.ones(n)
+        term_slopes_batch(terms, phi_, q_, dq_, slip_, load, channels, share, by_shape, by_load)
         return by_shape * (1.0 + by_load[:, :, None] * self._passes_on), by_load
 
     @cached_property
@@ -238,10 +238,10 @@ class TorqueModel(ABC):
         q_, dq_, ddq_, slip_ = self._motion(q, dq, ddq, slip, "ddq")
         channels = self._signals(signals, q_.shape[0], False)[1]
         tau, load = np.empty_like(q_), np.empty((q_.shape[0], q_.shape[1] * self.loaded))
-        tree, work = self._memory()
-        inverse_dynamics_batch(
-            tree, self.values(phi), q_, dq_, ddq_, slip_, channels, work, tau, load
-        )
+        with self._memory() as (tree, work):
+            inverse_dynamics_batch(
+                tree, self.values(phi), q_, dq_, ddq_, slip_, channels, work, tau, load
+            )
         return self._checked(tau), load
 
     def direct_dynamics(
@@ -259,10 +259,10 @@ class TorqueModel(ABC):
         q_, dq_, tau_, slip_ = self._motion(q, dq, tau, slip, "tau")
         channels = self._signals(signals, q_.shape[0], False)[1]
         ddq, joint = np.empty_like(q_), np.zeros(1, dtype=np.int64)
-        tree, work = self._memory()
-        failed = direct_dynamics_batch(
-            tree, self.values(phi), q_, dq_, tau_, slip_, channels, work, ddq, joint
-        )
+        with self._memory() as (tree, work):
+            failed = direct_dynamics_batch(
+                tree, self.values(phi), q_, dq_, tau_, slip_, channels, work, ddq, joint
+            )
         if failed >= 0:
             raise InfeasibleError(
                 f"The inertia matrix is not positive definite at sample {failed}, joint "
@@ -280,7 +280,8 @@ class TorqueModel(ABC):
         """
         q_ = samples(q, "q", self.robot.n)
         M = np.empty((q_.shape[0], self.robot.n, self.robot.n))
-        inertia_matrix_batch(self.tree, self.values(phi), q_, self._memory()[1], M)
+        with self._memory() as (tree, work):
+            inertia_matrix_batch(tree, self.values(phi), q_, work, M)
         return M
 
     def derivatives(
@@ -295,20 +296,22 @@ class TorqueModel(ABC):
         contacts count as constant.
         """
         q_, dq_, ddq_, _ = self._motion(q, dq, ddq, None, "ddq")
-        n, rows, (tree, work) = self.robot.n, q_.shape[0], self._memory()
+        n, rows = self.robot.n, q_.shape[0]
         channels, ground = self._signals(signals, rows, False)[1], allocate_ground(self.robot.n)
         M, by_q, by_dq = (np.empty((rows, n, n)) for _ in range(3))
-        motion_derivatives_batch(
-            tree, self.values(phi), q_, dq_, ddq_, channels, work, ground, M, by_q, by_dq
-        )
+        with self._memory() as (tree, work):
+            motion_derivatives_batch(
+                tree, self.values(phi), q_, dq_, ddq_, channels, work, ground, M, by_q, by_dq
+            )
         return by_q, by_dq
 
-    def _memory(self) -> tuple[Tree, Work]:
-        """The tree, and scratch memory for one thread."""
-        terms = self.layout.terms.terms
-        work = allocate(self.robot.n, len(self.contacts), len(terms))
-        tree = self.tree
-        return (tree._replace(terms=apart(tree.terms)) if terms else tree), work
+    @contextmanager
+    def _memory(self) -> Iterator[tuple[Tree, Work]]:
+        """The tree with its terms, and scratch memory, for one thread."""
+        terms = self.layout.terms
+        memory = TermsMemory(terms)
+        work = allocate(self.robot.n, len(self.contacts), len(terms.terms))
+        yield self.tree._replace(terms=memory.address), work
 
     def _signals(self, signals: Signals | None, rows: int, needs_load: bool) -> tuple[Array, Array]:
         """load (N, n) or (N, 0), and channels (N, k), from the signals by name."""

@@ -15,7 +15,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
+_open: Any = make_array
 _tools: Any = cgutils
 
 
@@ -40,6 +42,27 @@ def _to_struct_pointer(typing: Any, record: Any) -> tuple[Any, Callable[..., Any
     return types.int64(record), generate
 
 
+@intrinsic
+def _write_struct(typing: Any, record: Any, words: Any) -> tuple[Any, Callable[..., Any]]:
+    del typing
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del signature
+        packer, layout = _struct(context, record)
+        array = _open(words)(context, builder, arguments[1])
+        struct = builder.bitcast(array.data, layout.as_pointer())
+        for k, member in enumerate(packer.as_arguments(builder, arguments[:1])):
+            builder.store(member, _tools.gep_inbounds(builder, struct, 0, k))
+        return context.get_constant(types.int64, len(layout.elements))
+
+    return types.int64(record, words), generate
+
+
+write_struct: Callable[[Any, Any], int] = cast(Any, _write_struct)
+"""Write a record into an array of int64, whose address `struct_reader` then reads from as long as
+the array and the record's own arrays live; returns how many words it takes.
+"""
+
 to_struct_pointer: Callable[[Any], int] = cast(Any, _to_struct_pointer)
 """Address of a copy of the record, valid until the function that calls this returns. Arrays are
 shared with the copy, numbers are those at the time.
@@ -48,7 +71,7 @@ shared with the copy, numbers are those at the time.
 
 def struct_reader(record: Any) -> Callable[[int], Any]:
     """The kernel that reads a record of this Numba type from an address that `to_struct_pointer`
-    gave.
+    gave, or that of the array that `write_struct` filled.
     """
 
     @intrinsic

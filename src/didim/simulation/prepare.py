@@ -30,6 +30,7 @@ from didim.simulation.setup import (
     make_plant,
     on_clock,
     substeps_for,
+    terms_of,
     trajectory_of,
 )
 from didim.validation import instants, per_joint, real
@@ -93,6 +94,7 @@ def prepared(request: SimulationRequest) -> Run:
         request.signals,
     )  # fmt: skip
     code = robot_code(model.tree)
+    terms = terms_of(model, loop)
     plant = make_plant(
         model,
         values,
@@ -101,6 +103,7 @@ def prepared(request: SimulationRequest) -> Run:
         law,
         trajectory.piecewise_cubic(0.0, period, period),
         (channels or trajectory).piecewise_cubic(0.0, period, period),
+        terms,
         kind,
         request.width,
     )
@@ -111,7 +114,9 @@ def prepared(request: SimulationRequest) -> Run:
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, request.most_substeps)
-    return Run(model, plant, code, trajectory, channels, given, out, y, period, substeps, size)
+    return Run(
+        model, plant, (code, terms), trajectory, channels, given, out, y, period, substeps, size
+    )
 
 
 def _trajectory(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.torque import TorqueModel
-from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference, Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
@@ -38,14 +37,15 @@ class Run:
     """Calls the compiled loop chunk by chunk; its time counts from the first output time, so
     that Unix times lose no digits.
 
-    A run can be made once: its memory is then that of the end.
+    A run can be made once: its memory is then that of the end. `memory` is what the plant's
+    addresses point to, machine code and terms, and lives as long as the run.
     """
 
     def __init__(
         self,
         model: TorqueModel,
         plant: Plant,
-        code: MachineCode | None,
+        memory: object,
         trajectory: Trajectory,
         channels: Reference | None,
         t: Array,
@@ -55,7 +55,7 @@ class Run:
         substeps: int,
         size: int,
     ) -> None:
-        self.model, self.plant, self.code, self.trajectory = model, plant, code, trajectory
+        self.model, self.plant, self.memory, self.trajectory = model, plant, memory, trajectory
         self.channels, self.t, self.out, self.y = channels, t, out, y
         self.period, self.substeps, self.size = period, substeps, size
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)

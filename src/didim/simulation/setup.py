@@ -12,7 +12,7 @@ from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.terms import TermTable, apart
+from didim.dynamics.terms import TermsMemory, TermTable
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
@@ -119,6 +119,12 @@ def law_of(loop: Controller | None, model: TorqueModel, inertia: Array) -> Law:
     return (loop or PD(kp=1.0, kv=1.0, drive_gain=1.0)).resolve(model, inertia)
 
 
+def terms_of(model: TorqueModel, loop: Controller | None) -> tuple[TermsMemory, TermsMemory]:
+    """The terms of the robot and of the controller's own model, in memory of their own."""
+    own = None if loop is None or loop.model is None else loop.model.layout.terms
+    return TermsMemory(model.layout.terms), TermsMemory(own or TermTable(model.robot.n))
+
+
 def make_plant(
     model: TorqueModel,
     values: Values,
@@ -127,26 +133,30 @@ def make_plant(
     law: Law,
     reference: PiecewiseCubic,
     channels: PiecewiseCubic,
+    terms: tuple[TermsMemory, TermsMemory],
     friction: int,
     width: float,
 ) -> Plant:
-    """A plant whose memory is zero."""
+    """A plant whose memory is zero; `terms` are those of the robot and of the controller's own
+    model, see `terms_of`.
+    """
     n, c, K = model.robot.n, len(model.contacts), len(model.layout.terms.terms)
-    own_tree = model.tree._replace(terms=TermTable(n).kernel)
-    if loop is not None and loop.model is not None:
-        own_tree = loop.model.tree._replace(terms=apart(loop.model.tree.terms))
+    own_model = loop.model if loop is not None and loop.model is not None else None
+    own_tree = (model if own_model is None else own_model).tree
+    own_channels = () if own_model is None else own_model.channels
     own = values if loop is None else loop.own_values(values)
     state = (loop or PD(kp=1.0, kv=1.0)).controller_state(n, own.contact.shape[0])
     return Plant(
-        model.tree._replace(terms=apart(model.tree.terms)),
+        model.tree._replace(terms=terms[0].address),
         values,
         0 if code is None else code.address,
-        own_tree,
+        own_tree._replace(terms=terms[1].address),
         own,
         law,
         state,
         reference,
         channels,
+        len(model.channels),
         model.channels.index(ENABLED) if ENABLED in model.channels else -1,
         np.zeros(2, dtype=np.int64),
         allocate(n, c, K),
@@ -171,7 +181,7 @@ def make_plant(
             np.zeros(n),
             np.zeros(n),
             np.zeros(c),
-            np.zeros(len(model.channels) + own_tree.terms.channel.size),
+            np.zeros(len(model.channels) + len(own_channels)),
         ),
         np.zeros((10, 4 * n)),
     )

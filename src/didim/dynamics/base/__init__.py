@@ -33,7 +33,7 @@ def regroup(robot: Robot, layout: Layout) -> Regrouping:
     `unrounded`).
     """
     exact = unrounded(robot)
-    tree = tree_of(exact, layout.terms)
+    tree = tree_of(exact)
     numerical = regroup_by_qr(tree, layout)
     closed_form = regroup_by_rules(exact, layout)
     same = (

@@ -15,7 +15,7 @@ from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.kernels.regressor import regressor_batch
 from didim.dynamics.kernels.tree import Tree, allocate
 from didim.dynamics.layout import Layout
-from didim.dynamics.terms import apart
+from didim.dynamics.terms import TermsMemory
 from didim.errors import InputError
 
 Array = NDArray[np.float64]
@@ -56,7 +56,8 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     n, c, p = layout.n, len(layout.contacts), len(layout.names)
     N = 20 + 4 * p // n
     random = np.random.default_rng(20100101)
-    tree = tree._replace(terms=apart(tree.terms))
+    memory = TermsMemory(layout.terms)
+    tree = tree._replace(terms=memory.address)
     found, columns = np.zeros((0, n, p)), layout.columns()
     for _ in range(MAX_DRAWS):
         q = random.uniform(-np.pi, np.pi, (N, n))

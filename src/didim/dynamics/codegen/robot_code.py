@@ -16,7 +16,6 @@ from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torqu
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
 from didim.dynamics.kernels.tree import Tree
-from didim.dynamics.terms import TermTable
 from didim.jit.machine_code import MachineCode, Program, generic, machine_code
 from didim.jit.statements import Symbol
 
@@ -43,8 +42,7 @@ def robot_code(tree: Tree) -> MachineCode | None:
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
     geometry = (np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays)
     parent, prismatic, rotation, translation, gravity = geometry
-    none = TermTable(parent.size).kernel
-    return machine_code(_program(Tree(parent, prismatic, rotation, translation, gravity, none)))
+    return machine_code(_program(Tree(parent, prismatic, rotation, translation, gravity, 0)))
 
 
 def _program(tree: Tree) -> Program:

@@ -30,6 +30,7 @@ from didim.dynamics.kernels.terms import (
     Terms,
     at_slip,
     evaluate_terms,
+    read_terms,
     set_channels,
 )
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
@@ -202,14 +203,24 @@ def add_term_derivatives(
             by_dq[i, j] += both * by_v
 
 
-@kernel
-def add_smooth_derivatives(terms: Terms, phi: Any, by_q: Any, by_dq: Any) -> None:
-    """Add the derivatives of the terms that belong to no contact to by_q and by_dq (n, n)."""
+@shared
+def add_smooth_derivatives(address: int, phi: Any, q: Any, dq: Any, by_q: Any, by_dq: Any) -> None:
+    """Evaluate all terms with their derivatives at q, dq (n,), and add those of the terms that
+    belong to no contact to by_q and by_dq (n, n).
+    """
+    terms = read_terms(address)
+    evaluate_terms(terms, q, dq, True)
     for k in range(terms.table.shape[0]):
         if terms.table[k, CONTACT] < 0:
             by_x = phi[k] * terms.registers[terms.table[k, BY_X]]
             by_v = phi[k] * terms.registers[terms.table[k, BY_V]]
             add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
+
+
+@shared
+def add_sliding_derivatives(address: int, phi: Any, slip: Any, by_q: Any, by_dq: Any) -> None:
+    """`add_sliding_terms` of the terms at an address."""
+    add_sliding_terms(read_terms(address), phi, slip, by_q, by_dq)
 
 
 @kernel
@@ -287,9 +298,8 @@ def motion_derivatives(
             j = tree.parent[j]
         if tree.parent[i] >= 0:
             gather(tree, i, g)
-    if tree.terms.table.shape[0] > 0:
-        evaluate_terms(tree.terms, work.angle[:n], dq, True)
-        add_smooth_derivatives(tree.terms, values.term, by_q, by_dq)
+    if tree.terms != 0:
+        add_smooth_derivatives(tree.terms, values.term, work.angle[:n], dq, by_q, by_dq)
 
 
 @entry(void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube))
@@ -310,6 +320,7 @@ def motion_derivatives_batch(
     (N, n, n) arrays.
     """
     for k in range(q.shape[0]):
-        set_channels(tree.terms, channels[k])
+        if tree.terms != 0:
+            set_channels(tree.terms, channels[k])
         place(tree, q[k], work)
         motion_derivatives(tree, values, dq[k], ddq[k], work, g, M[k], by_q[k], by_dq[k])

@@ -18,8 +18,8 @@ from didim.dynamics.kernels.inverse import (
     own_friction,
 )
 from didim.dynamics.kernels.terms import (
-    add_smooth_terms,
-    evaluate_terms,
+    add_to_bias,
+    read_terms,
     set_channels,
     solve_loads,
 )
@@ -179,27 +179,26 @@ def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, wor
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
-    if tree.terms.table.shape[0] > 0:
-        evaluate_terms(tree.terms, q, dq, False)
-        add_smooth_terms(tree.terms, values.term, work.bias)
+    if tree.terms != 0:
+        add_to_bias(tree.terms, values.term, q, dq, work.bias)
     return failed
 
 
 @shared
 def add_sliding(
-    tree: Tree, values: Values, dq: Any, tau: Any, slip: Any, work: Work, rest: Any
+    address: int, values: Values, dq: Any, tau: Any, slip: Any, work: Work, rest: Any
 ) -> None:
     """The force of all contacts at their slips, terms included, added to work.bias; rest (n,) is
     scratch.
     """
-    c = slip.size
+    terms, c = read_terms(address), slip.size
     limit, force = work.sources[:c], work.sources[c : 2 * c]
-    own_friction(tree.terms, values, dq, rest)
+    own_friction(terms, values, dq, rest)
     for j in range(tau.size):
         rest[j] = tau[j] - rest[j]
     for i in range(c):
         limit[i] = values.limit_positive[i] if slip[i] >= 0.0 else values.limit_negative[i]
-    solve_loads(tree.terms, values.term, limit, values.only, slip, rest, force)
+    solve_loads(terms, values.term, limit, values.only, slip, rest, force)
     for i in range(c):
         add_contact(values, i, force[i], work.bias)
 
@@ -214,8 +213,8 @@ def direct_dynamics(
     Implements (21).
     """
     failed = factored(tree, values, 0, q, dq, work)
-    if tree.terms.table.shape[0] > 0:
-        add_sliding(tree, values, dq, tau, slip, work, ddq)
+    if tree.terms != 0:
+        add_sliding(tree.terms, values, dq, tau, slip, work, ddq)
     else:
         add_coulomb(values, slip, work.bias)
     for i in range(q.size):
@@ -253,7 +252,8 @@ def direct_dynamics_batch(
     joint[0] its joint.
     """
     for k in range(q.shape[0]):
-        set_channels(tree.terms, channels[k])
+        if tree.terms != 0:
+            set_channels(tree.terms, channels[k])
         joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
         if joint[0] >= 0:
             return k

@@ -15,6 +15,8 @@ from didim.dynamics.kernels.terms import (
     add_smooth_terms,
     add_term,
     evaluate_terms,
+    get_loads,
+    read_terms,
     run_terms,
     set_channels,
     set_load,
@@ -141,11 +143,12 @@ def own_friction(terms: Terms, values: Values, dq: Any, tau: Any) -> None:
 
 @shared
 def add_terms(
-    terms: Terms, values: Values, q: Any, dq: Any, slip: Any, work: Work, tau: Any
+    address: int, values: Values, q: Any, dq: Any, slip: Any, work: Work, tau: Any
 ) -> None:
     """Add all terms to tau (n,), which holds all other torques; leaves the loads in the
     registers.
     """
+    terms = read_terms(address)
     evaluate_terms(terms, q, dq, False)
     add_smooth_terms(terms, values.term, tau)
     if terms.loaded:
@@ -174,7 +177,7 @@ def inverse_dynamics(
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):
         tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
-    if tree.terms.table.shape[0] > 0:
+    if tree.terms != 0:
         add_terms(tree.terms, values, q, dq, slip, work, tau)
 
 
@@ -195,8 +198,8 @@ def inverse_dynamics_batch(
     tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them.
     """
     for k in range(q.shape[0]):
-        set_channels(tree.terms, channels[k])
+        if tree.terms != 0:
+            set_channels(tree.terms, channels[k])
         inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
-        for j in range(load.shape[1]):
-            at = tree.terms.load[j]
-            load[k, j] = tree.terms.registers[at] if at >= 0 else 0.0
+        if tree.terms != 0:
+            get_loads(tree.terms, load[k])

@@ -13,14 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.dynamics.kernels.terms import (
-    FORWARD,
-    Terms,
-    evaluate_terms,
-    set_channels,
-    set_load,
-    value_of,
-)
+from didim.dynamics.kernels.terms import fill_terms, set_signals
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
 from didim.jit.compiled import entry, kernel, record_type
@@ -62,7 +55,7 @@ def source_starts(n: int, c: int) -> dict[str, int]:
 
 
 @kernel
-def fill_sources(terms: Terms, dq: Any, ddq: Any, slip: Any, work: Work) -> None:
+def fill_sources(terms_address: int, dq: Any, ddq: Any, slip: Any, work: Work) -> None:
     """ddq, dq, max(dq, 0), min(dq, 0), slip, max(slip, 0), min(slip, 0), 1 and the terms, one after
     the other, at the placement held in `work`.
     """
@@ -77,18 +70,8 @@ def fill_sources(terms: Terms, dq: Any, ddq: Any, slip: Any, work: Work) -> None
         sources[4 * n + c + k] = max(slip[k], 0.0)
         sources[4 * n + 2 * c + k] = min(slip[k], 0.0)
     sources[4 * n + 3 * c] = 1.0
-    if terms.table.shape[0] > 0:
-        evaluate_terms(terms, work.angle[:n], dq, False)
-    for k in range(terms.table.shape[0]):
-        sources[4 * n + 3 * c + 1 + k] = value_of(terms, k, FORWARD, slip)
-
-
-@kernel
-def set_signals(terms: Terms, load: Any, channels: Any) -> None:
-    """Loads (n,), or (0,), and logged channels (k,) of one sample."""
-    for j in range(load.size):
-        set_load(terms, j, load[j])
-    set_channels(terms, channels)
+    if terms_address != 0:
+        fill_terms(terms_address, work.angle[:n], dq, slip, sources, 4 * n + 3 * c + 1)
 
 
 @kernel
@@ -231,7 +214,8 @@ def regressor_batch(
     term needs it, and channels (N, k), into W (N, n, p).
     """
     for k in range(q.shape[0]):
-        set_signals(tree.terms, load[k], channels[k])
+        if tree.terms != 0:
+            set_signals(tree.terms, load[k], channels[k])
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, clean, W[k])
 
 
@@ -266,7 +250,8 @@ def regressor_entries_batch(
     is scratch.
     """
     for k in range(q.shape[0]):
-        set_signals(tree.terms, load[k], channels[k])
+        if tree.terms != 0:
+            set_signals(tree.terms, load[k], channels[k])
         regressor(tree, columns, q[k], dq[k], ddq[k], slip[k], work, False, W)
         for a in range(row.size):
             out[k, a] = W[row[a], column[a]]

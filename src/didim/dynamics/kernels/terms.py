@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from didim.dynamics.kernels.vectors import row_times
 from didim.expressions.kernels.tape import compute
 from didim.jit.compiled import entry, kernel, record_type, shared
+from didim.jit.struct_pointers import struct_reader, write_struct
 from didim.jit.types import float64, int64, void
 
 CONTACT, CONSERVATIVE, X, V = range(4)
@@ -73,7 +74,22 @@ terms_type = record_type(
 )
 
 
-@shared
+read_terms = struct_reader(terms_type)
+"""The terms at an address: robots hand it on as one number, 0 where they have none, so that they
+cost nothing.
+"""
+
+WORDS = 256
+"""Of the array that holds the struct."""
+
+
+@entry(int64(terms_type, int64[::1]))
+def write_terms(terms: Terms, words: Any) -> int:
+    """Write the terms where `read_terms` finds them."""
+    return write_struct(terms, words)
+
+
+@kernel
 def run_terms(terms: Terms, more: bool) -> None:
     """Run the tape with the coordinates, loads and channels that its registers hold; `more`: with
     derivatives.
@@ -83,7 +99,7 @@ def run_terms(terms: Terms, more: bool) -> None:
     compute(address, terms.code, terms.registers, last)
 
 
-@shared
+@kernel
 def evaluate_terms(terms: Terms, q: Any, dq: Any, more: bool) -> None:
     """All terms at q, dq (n,), into the registers."""
     for k in range(terms.table.shape[0]):
@@ -92,30 +108,47 @@ def evaluate_terms(terms: Terms, q: Any, dq: Any, more: bool) -> None:
     run_terms(terms, more)
 
 
-@kernel
-def no_terms(terms: Terms) -> Terms:
-    """A robot's terms with none left."""
-    return Terms(
-        terms.code,
-        0,
-        0,
-        0,
-        terms.table[:0],
-        terms.weight,
-        terms.only,
-        terms.load,
-        0,
-        terms.channel,
-        terms.shape,
-        terms.registers,
-    )
-
-
-@kernel
-def set_channels(terms: Terms, channels: Any) -> None:
+@shared
+def set_channels(address: int, channels: Any) -> None:
     """The logged channels (k,) of this instant."""
+    terms = read_terms(address)
     for i in range(terms.channel.size):
         terms.registers[terms.channel[i]] = channels[i]
+
+
+@shared
+def set_signals(address: int, load: Any, channels: Any) -> None:
+    """Loads (n,), or (0,), and logged channels (k,) of one sample."""
+    terms = read_terms(address)
+    for j in range(load.size):
+        set_load(terms, j, load[j])
+    for i in range(terms.channel.size):
+        terms.registers[terms.channel[i]] = channels[i]
+
+
+@shared
+def get_loads(address: int, load: Any) -> None:
+    """The loads that the registers hold, into load (n,), or (0,); 0 where no term needs it."""
+    terms = read_terms(address)
+    for j in range(load.size):
+        load[j] = terms.registers[terms.load[j]] if terms.load[j] >= 0 else 0.0
+
+
+@shared
+def fill_terms(address: int, q: Any, dq: Any, slip: Any, sources: Any, first: int) -> None:
+    """All terms at q, dq (n,) and slip (c,), into sources from index `first`."""
+    terms = read_terms(address)
+    evaluate_terms(terms, q, dq, False)
+    for k in range(terms.table.shape[0]):
+        sources[first + k] = value_of(terms, k, FORWARD, slip)
+
+
+@shared
+def add_to_bias(address: int, phi: Any, q: Any, dq: Any, bias: Any) -> None:
+    """Evaluate all terms at q, dq (n,), and add those that belong to no contact to bias (n,)."""
+    terms = read_terms(address)
+    evaluate_terms(terms, q, dq, False)
+    add_smooth_terms(terms, phi, bias)
 
 
 @kernel
@@ -152,7 +185,7 @@ def add_term(terms: Terms, k: int, torque: float, tau: Any) -> None:
             tau[i] += terms.weight[k, i] * torque
 
 
-@shared
+@kernel
 def add_smooth_terms(terms: Terms, phi: Any, tau: Any) -> None:
     """Add the terms that belong to no contact."""
     for k in range(terms.table.shape[0]):
@@ -160,7 +193,7 @@ def add_smooth_terms(terms: Terms, phi: Any, tau: Any) -> None:
             add_term(terms, k, phi[k] * terms.registers[terms.table[k, FORWARD]], tau)
 
 
-@shared
+@kernel
 def add_contact_terms(terms: Terms, phi: Any, slip: Any, tau: Any) -> None:
     """Add the terms that belong to contacts, at their slips (c,)."""
     for k in range(terms.table.shape[0]):
@@ -249,7 +282,8 @@ def term_slopes_batch(
     for t in range(q.shape[0]):
         for j in range(load.shape[1]):
             set_load(terms, j, load[t, j])
-        set_channels(terms, channels[t])
+        for i in range(terms.channel.size):
+            terms.registers[terms.channel[i]] = channels[t, i]
         evaluate_terms(terms, q[t], dq[t], True)
         for j in range(q.shape[1]):
             by_load[t, j] = 0.0

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
-from didim.dynamics.kernels.terms import Terms, terms_type
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
 from didim.jit.compiled import kernel, record_type
 from didim.jit.types import float64, int64
@@ -26,7 +25,7 @@ class Tree(NamedTuple):
     rotation: Any  # (n, 3, 3)
     translation: Any  # (n, 3) m
     gravity: Any  # (3,) m/s^2, in the base frame
-    terms: Terms  # effects that are expressions
+    terms: int  # address of the effects that are expressions (`terms.py`), 0: none
 
 
 class Values(NamedTuple):
@@ -68,7 +67,7 @@ class Work(NamedTuple):
 
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
-tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, terms_type)
+tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, int64)
 work_type = record_type(
     Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector
 )

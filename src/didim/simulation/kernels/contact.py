@@ -24,8 +24,8 @@ from didim.dynamics.kernels.elementary import tanhs
 from didim.dynamics.kernels.inverse import add_contact, contact_speed, own_friction
 from didim.dynamics.kernels.terms import (
     FORWARD,
-    Terms,
     contact_sum,
+    read_terms,
     run_terms,
     set_load,
     solve_loads,
@@ -76,16 +76,16 @@ def fill_limits(tree: Tree, values: Values, dq: Any, tau: Any, contacts: Contact
     for i in range(contacts.forward.size):
         contacts.forward[i] = values.limit_positive[i]
         contacts.backward[i] = values.limit_negative[i]
-    if tree.terms.table.shape[0] > 0:
-        add_term_limits(tree, values, dq, tau, contacts)
+    if tree.terms != 0:
+        add_term_limits(tree.terms, values, dq, tau, contacts)
 
 
 @shared
 def add_term_limits(
-    tree: Tree, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace
+    address: int, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace
 ) -> None:
     """Add the terms to both limits of all contacts."""
-    terms, phi, force = tree.terms, values.term, contacts.force
+    terms, phi, force = read_terms(address), values.term, contacts.force
     own_friction(terms, values, dq, contacts.rest)
     for j in range(tau.size):
         contacts.rest[j] = tau[j] - contacts.rest[j]
@@ -102,10 +102,13 @@ def add_term_limits(
 
 
 @shared
-def slip_under_load(terms: Terms, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
+def slip_under_load(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
     """The slip of the contacts at rest where limits depend on the load: the force over the limit at
     the load that it leaves, which stays in the registers.
     """
+    terms = read_terms(address)
+    if not terms.loaded:
+        return
     for i in range(slip.size):
         if values.only[i] >= 0:
             set_load(terms, values.only[i], contacts.rest[values.only[i]] - contacts.force[i])
@@ -267,26 +270,23 @@ def arrest(values: Values, contacts: ContactWorkspace, dq: Any) -> None:
             break
 
 
-@kernel
-def smooth_forces(tree: Tree, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
-    """Force of all contacts, limit * slip, by smooth friction; where limits depend on the load, the
-    limits at the load that it leaves.
+@shared
+def loaded_forces(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
+    """Force and limits of all contacts by smooth friction, where limits depend on the load: at the
+    load that this force leaves.
     """
-    terms, phi, force = tree.terms, values.term, contacts.force
-    if terms.loaded:
-        for i in range(slip.size):
-            ahead = slip[i] >= 0.0
-            contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
-        constant = contacts.smooth[: slip.size]
-        solve_loads(terms, phi, constant, values.only, slip, contacts.rest, force)
-        for i in range(slip.size):
-            forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
-            backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
-            contacts.forward[i], contacts.backward[i] = forward, backward
-    else:
-        for i in range(slip.size):
-            limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
-            force[i] = limit * slip[i]
+    terms, phi, force = read_terms(address), values.term, contacts.force
+    if not terms.loaded:
+        return
+    for i in range(slip.size):
+        ahead = slip[i] >= 0.0
+        contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
+    constant = contacts.smooth[: slip.size]
+    solve_loads(terms, phi, constant, values.only, slip, contacts.rest, force)
+    for i in range(slip.size):
+        forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
+        backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
+        contacts.forward[i], contacts.backward[i] = forward, backward
 
 
 @kernel
@@ -325,7 +325,10 @@ def accelerate(
         tanhs(contacts.smooth)
         for i in range(c):
             slip[i] = contacts.smooth[i]
-        smooth_forces(tree, values, contacts, slip)
+            limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
+            contacts.force[i] = limit * slip[i]
+        if tree.terms != 0:
+            loaded_forces(tree.terms, values, contacts, slip)
     else:
         for i in range(c):
             contacts.force[i] = slide(contacts, i, contacts.speed[i])
@@ -345,6 +348,6 @@ def accelerate(
                 slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:
                 slip[i] = f / limit if limit > 0.0 else 0.0
-        if tree.terms.loaded:
+        if tree.terms != 0:
             slip_under_load(tree.terms, values, contacts, slip)
     return -1

@@ -55,6 +55,7 @@ class Plant(NamedTuple):
     controller_state: Any
     reference: Any  # PiecewiseCubic of the reference, or of the torque in open loop
     channels: Any  # PiecewiseCubic of the logged channels: the robot's, then those of `own_tree`
+    own_channel: int  # where the channels of the controller's own model begin
     enabled: int  # the channel that switches the drives on and off, -1: none
     cursor: Any  # (2,) int64 intervals of reference and channels that were read last
     work: Any
@@ -78,6 +79,7 @@ plant_type = record_type(
     controller_state_type,
     piecewise_cubic_type,
     piecewise_cubic_type,
+    int64,
     int64,
     int64[::1],
     work_type,
@@ -115,8 +117,10 @@ def read_channels(plant: Plant, t: float) -> None:
         i = find(plant.channels.time, t, plant.cursor[1])
         plant.cursor[1] = i
         read(plant.channels.value, plant.channels.time, i, t, channels)
-        set_channels(plant.tree.terms, channels)
-        set_channels(plant.own_tree.terms, channels[plant.tree.terms.channel.size :])
+        if plant.tree.terms != 0:
+            set_channels(plant.tree.terms, channels)
+        if plant.own_tree.terms != 0:
+            set_channels(plant.own_tree.terms, channels[plant.own_channel :])
 
 
 @kernel

@@ -25,9 +25,8 @@ from didim.control.kernels.tangent import (
     law_tangent_type,
     sampled_tangent,
 )
-from didim.dynamics.kernels.derivatives import add_sliding_terms, motion_derivatives
+from didim.dynamics.kernels.derivatives import motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
-from didim.dynamics.kernels.terms import add_shapes
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.jit.types import float64, int64
@@ -36,12 +35,11 @@ from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
     add_smooth,
+    add_terms_tangent,
     apply_tangent,
     driven,
-    fill_share,
     jolt,
     keep_held,
-    relieve,
     sort_contacts,
     stage_regressor,
 )
@@ -69,7 +67,7 @@ class Tangent(NamedTuple):
     held: Any  # (c,) int64
     force: Any  # (c, m)
     share: Any  # (n,) part of a change of torque that reaches the load
-    own: Any  # (2, n, n) scratch of `relieve`
+    own: Any  # (2, n, n) scratch of `add_terms_tangent`
     jump: Any  # (n,) of the velocity, where contacts are arrested
     none: Any  # (max(n, 3),) zeros
     first: Any  # (1,) int64 output row that the buffers begin with
@@ -184,29 +182,6 @@ def release(
 
 
 @spliced
-def terms_tangent(plant: Plant, T: Tangent, dq: Any) -> None:
-    """What terms beyond their own columns change in W, by_q and by_dq: shapes, and load."""
-    terms, values = plant.tree.terms, plant.values
-    add_shapes(terms, values.term, T.slip, T.share, T.W)
-    if terms.loaded:
-        relieve(
-            terms,
-            values,
-            plant.contacts,
-            T.columns,
-            plant.width if plant.friction == SMOOTH else 0.0,
-            dq,
-            T.slip,
-            T.share,
-            plant.work.sources,
-            T.own,
-            T.by_q,
-            T.by_dq,
-            T.W,
-        )
-
-
-@spliced
 def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
     """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are
     `rate`.
@@ -220,12 +195,24 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
     sort_contacts(contacts, T.held, T.slip)
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
-    if plant.tree.terms.table.shape[0] > 0:
-        add_sliding_terms(plant.tree.terms, values.term, T.slip, T.by_q, T.by_dq)
-        fill_share(plant.tree.terms, values, T.held, T.slip, T.share)
     stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
-    if plant.tree.terms.table.shape[0] > 0:
-        terms_tangent(plant, T, dq)
+    if plant.tree.terms != 0:
+        add_terms_tangent(
+            plant.tree.terms,
+            values,
+            contacts,
+            T.columns,
+            plant.width if plant.friction == SMOOTH else 0.0,
+            dq,
+            T.held,
+            T.slip,
+            T.share,
+            work.sources,
+            T.own,
+            T.by_q,
+            T.by_dq,
+            T.W,
+        )
     driven(T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
     release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 

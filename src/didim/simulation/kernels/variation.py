@@ -22,8 +22,9 @@ from didim.dynamics.kernels.terms import (
     CONSERVATIVE,
     CONTACT,
     Terms,
+    add_shapes,
     at_slip,
-    no_terms,
+    read_terms,
 )
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, shared
@@ -137,7 +138,7 @@ def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, share: Any, L: Any, x: Any, 
     """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
     - W d(chi)).
 
-    `share` (n,) is the part of d(tau) that reaches the load, see `relieve`.
+    `share` (n,) is the part of d(tau) that reaches the load, see `add_terms_tangent`.
     """
     n, m, b = tau.shape[0], tau.shape[1], W.shape[1]
     for i in range(n):
@@ -179,13 +180,14 @@ def fill_share(terms: Terms, values: Values, held: Any, slip: Any, share: Any) -
 
 
 @shared
-def relieve(
-    terms: Terms,
+def add_terms_tangent(
+    address: int,
     values: Values,
     contacts: ContactWorkspace,
     columns: Columns,
     smooth_width: float,
     dq: Any,
+    held: Any,
     slip: Any,
     share: Any,
     sources: Any,
@@ -194,9 +196,18 @@ def relieve(
     by_dq: Any,
     W: Any,
 ) -> None:
-    """Multiply what a joint's own friction and offset add to by_q, by_dq (n, n) and W by the share
-    that reaches the load; own (2, n, n) is scratch, smooth_width 0 where friction is exact.
+    """What terms add to by_q, by_dq (n, n) and W beyond their own columns: the limits of contacts
+    that slide, the columns of shapes, and where friction grows with the load the share (n,) of what
+    a joint's own friction and offset change that reaches the load.
+
+    own (2, n, n) is scratch, smooth_width 0 where friction is exact.
     """
+    terms = read_terms(address)
+    add_sliding_terms(terms, values.term, slip, by_q, by_dq)
+    fill_share(terms, values, held, slip, share)
+    add_shapes(terms, values.term, slip, share, W)
+    if not terms.loaded:
+        return
     n, own_q, own_dq = dq.size, own[0], own[1]
     for i in range(n):
         for j in range(n):
@@ -244,8 +255,7 @@ def jolt(
     """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n
     to 2 n of K (4 n, m).
     """
-    still = no_terms(tree.terms)
-    weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], still)
+    weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], 0)
     n = jump.size
     for i in range(slip.size):
         slip[i] = 0.0
