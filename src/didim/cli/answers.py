@@ -123,6 +123,8 @@ class IdentifyAnswer(Answer):
     """The final simulated loop; null where none was simulated."""
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
+    shapes: dict[str, list[Number]]
+    """Estimated parameters that the torque is not linear in: value and sigma."""
     judgement: JudgementAnswer
     consistency: ConsistencyAnswer
     at_border: list[str]

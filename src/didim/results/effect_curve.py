@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,12 @@ class EffectCurve:
     channels: Mapping[str, float] = field(default_factory=dict)
     """Values of the logged channels that effects depend on."""
 
+    @property
+    def scatter(self) -> float:
+        """Root mean square distance of the points from the curve, N m or N; 0 without points."""
+        near = np.interp(self.points_x, self.x, self.torque)
+        return float(np.sqrt(np.mean((self.points - near) ** 2))) if self.points.size else 0.0
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrictionCurve(EffectCurve):
@@ -100,13 +106,11 @@ class PositionCurve(EffectCurve):
 def motion_rows(
     predictor: Predictor, experiments: Sequence[Experiment]
 ) -> tuple[ComparedRows, ...]:
-    """The rows of records along their measured motion, or the simulated one where positions are
-    missing or too noisy; records that cannot be predicted are left out.
-    """
+    """The rows of records along their motion; those that cannot be predicted are left out."""
     found = []
     for each in experiments:
         try:
-            found.append(predictor.rows_along_motion(each) or predictor.compare(each))
+            found.append(predictor.motion_rows(each))
         except (InputError, InfeasibleError):  # too short, no controller, a failed simulation
             continue
     return tuple(found)
@@ -281,7 +285,7 @@ def _torque(
     return w @ beta, np.where(unknown, np.inf, deviation)
 
 
-def _band(estimate: Estimate, found: Sequence[Array]) -> dict[str, Array]:
+def _band(estimate: Estimate, found: Sequence[Array]) -> dict[str, Any]:
     torque, deviation = found
     half = estimate.quantile(LEVEL) * deviation
     return {"torque": torque, "low": torque - half, "high": torque + half}
@@ -293,7 +297,7 @@ def _points(
     moves: Sequence[NDArray[np.bool_]],
     x: Sequence[Array],
     curve: Callable[[Array], Array],
-) -> dict[str, Array]:
+) -> dict[str, Any]:
     """The rows in which the joint moves: what the model leaves of them, on the curve."""
     if not rows:
         return {"points_x": np.zeros(0), "points": np.zeros(0)}

@@ -121,6 +121,14 @@ class Predictor:
         transient = self.preprocessing.transient
         return rows_along_motion(self.model, self.parameters, even, selection.decimation, transient)
 
+    def motion_rows(
+        self, experiment: Experiment, known: ComparedRows | None = None
+    ) -> ComparedRows:
+        """The rows of a record along its measured motion, or the simulated one where positions are
+        missing or too noisy; `known` is what `compare` gave.
+        """
+        return self.rows_along_motion(experiment) or known or self.compare(experiment)
+
     def along_motion(self, experiment: Experiment) -> AlongMotion | None:
         """What is left of these rows."""
         rows = self.rows_along_motion(experiment)
