@@ -14,7 +14,7 @@ from didim.report.sections.section import Section
 from didim.report.sections.torques import UNSAVED
 from didim.results.effect_columns import effect_columns
 from didim.results.effect_curve import EffectCurve, FrictionCurve, friction_curve, position_curve
-from didim.results.formatting import joint_label, number, torque_unit, torque_word
+from didim.results.formatting import joint_label, motion_unit, number, torque_unit, torque_word
 
 Array = NDArray[np.float64]
 
@@ -67,8 +67,7 @@ class Friction(_Curves):
         estimate, rows = data.estimate, data.motion_rows
         curve = friction_curve(estimate, joint, rows)
         word, unit = torque_word(estimate.model, joint), torque_unit(estimate.model, joint)
-        sliding = word == "force"
-        speed = "m/s" if sliding else "rad/s"
+        speed = f"{motion_unit(estimate.model, joint)}/s"
         more: tuple[Series, ...] = ()
         answer = f"{_ends(curve, unit, speed)} {_known(curve, unit)}"
         if curve.load:
@@ -107,7 +106,7 @@ class Effects(_Curves):
             )
             if shown
         ]
-        place = "m" if word == "force" else "rad"
+        place = motion_unit(model, joint)
         least, most = int(np.argmin(curve.torque)), int(np.argmax(curve.torque))
         answer = (
             f"{', '.join(names)}: from {curve.torque[least]:.3g} {unit} at {curve.x[least]:.3g} "
