@@ -159,14 +159,16 @@ def friction(estimate: Estimate, joint: int, axes: Axes | None = None) -> Axes:
     """Friction of one joint over its velocity: identified, with its 95 % band, and the rows of the
     records.
     """
-    name = estimate.model.robot.joint_names[_joint(estimate, joint)]
+    joint = _joint(estimate, joint)
+    name = estimate.model.robot.joint_names[joint]
     axes = _curve(estimate, estimate.friction(joint), axes)
     return _finish(axes, f"What is the friction of {name}?", *_labels(estimate, joint, "velocity"))
 
 
 def position_torque(estimate: Estimate, joint: int, axes: Axes | None = None) -> Axes:
     """Torque of springs, ripple and own effects of one joint over its position, likewise."""
-    name = estimate.model.robot.joint_names[_joint(estimate, joint)]
+    joint = _joint(estimate, joint)
+    name = estimate.model.robot.joint_names[joint]
     axes = _curve(estimate, estimate.position_torque(joint), axes)
     word = torque_word(estimate.model, joint)
     title = f"Which {word} of {name} depends on its position?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,13 @@ MAX_POINTS = 1500
 class _Curves(Section):
     """One picture for each joint that has such an effect; no section where none has."""
 
+    @abstractmethod
     def joints_shown(self, data: ReportData) -> list[int]:
         """The joints that have a picture."""
-        raise NotImplementedError
 
+    @abstractmethod
     def figure(self, data: ReportData, joint: int) -> Figure:
         """The picture of a joint."""
-        raise NotImplementedError
 
     def applies(self, data: ReportData) -> bool:
         """Whether any joint has one."""
