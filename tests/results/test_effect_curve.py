@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import didim
+from support.reported import found
 from support.virtual import inverse_record, model
 
 FRICTION = ("viscous", "coulomb", "offset", "stribeck", "viscous_power")
@@ -161,6 +162,20 @@ def test_the_band_holds_the_true_curve(effects, seeds):
             curve, true = estimate.friction(joint), truth.friction(joint).torque
             held.append(np.mean((curve.low <= true) & (true <= curve.high)))
     assert 0.88 < np.mean(held) <= 1.0
+
+
+@pytest.mark.slow
+def test_rows_follow_the_measured_motion_or_the_simulated_one():
+    estimate = found("DIDIM")
+    record = estimate.experiments[0]
+    curve = estimate.friction(1)
+    blind = replace(estimate, experiments=(replace(record, q=None),)).friction(1)
+    assert curve.points.size
+    assert blind.points.size
+    assert not np.array_equal(curve.points_x, blind.points_x)
+    assert blind.scatter == pytest.approx(curve.scatter, rel=0.3)
+    short = replace(estimate, experiments=(record.between(0.0, 0.1),)).friction(1)
+    assert short.points.size == 0
 
 
 def test_without_records_a_curve_has_no_points(tmp_path):

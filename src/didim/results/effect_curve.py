@@ -1,10 +1,6 @@
 """The identified friction of a joint over its velocity, and the torque of springs, ripple and own
 effects over its position, with their bands and the rows of the records.
 
-The torque of a curve is w beta, w (b,) the row of the regressor (4) at rest of all other joints.
-Its variance is w C w' with the corrected covariance C. The covariance of shapes with beta is not
-kept: the deviation that a shape adds, |d tau/d shape| sigma, is added in full, an upper bound.
-
 A point is what the model leaves of a row, added to the curve at the row's velocity: the measured
 torque without the identified inertia, gravity and other effects, at the load and the channels of
 the curve.
@@ -21,12 +17,12 @@ from numpy.typing import NDArray
 
 from didim.control.tuning import joint_ranges
 from didim.errors import InfeasibleError, InputError
+from didim.results.curve_torque import conditions_of, torque_of
 from didim.results.effect_columns import effect_columns
 from didim.results.prediction import Predictor
 from didim.results.validation import ComparedRows
 from didim.robot.labels import joint_label
 from didim.signals.experiment import Experiment
-from didim.validation import real
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate
@@ -132,14 +128,14 @@ def friction_curve(
             f"The model of {joint_label(model.robot, joint)} has no friction; see `effects` of "
             "DynamicModel."
         )
-    at = _conditions(estimate, joint, rows, load, channels)
+    at = conditions_of(estimate, joint, rows, load, channels)
     axis = np.eye(model.robot.n)[joint]
 
     def one_way(sign: float) -> Curve:
         def curve(speed: Array) -> tuple[Array, Array]:
             dq = speed[:, None] * axis
             slip = np.tile(np.sign(model.contact_velocities(sign * axis)), (speed.size, 1))
-            return _torque(estimate, columns.friction, joint, at, at.q(speed.size), dq, slip)
+            return torque_of(estimate, columns.friction, joint, at, at.q(speed.size), dq, slip)
 
         return curve
 
@@ -178,13 +174,13 @@ def position_curve(
             f"The model of {joint_label(model.robot, joint)} has no spring, ripple or other effect "
             "of its position."
         )
-    at = _conditions(estimate, joint, rows, 0.0, channels)
+    at = conditions_of(estimate, joint, rows, 0.0, channels)
 
     def curve(position: Array) -> tuple[Array, Array]:
         q = at.q(position.size)
         q[:, joint] = position
         slip = np.zeros((position.size, len(model.contacts)))
-        return _torque(estimate, columns.position, joint, at, q, np.zeros_like(q), slip)
+        return torque_of(estimate, columns.position, joint, at, q, np.zeros_like(q), slip)
 
     positions = [each.motion.q[:, joint] for each in rows]
     lower, upper = joint_ranges(model)
@@ -199,90 +195,6 @@ def position_curve(
         x=x,
         channels=at.channels,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Conditions:
-    """What a curve takes for given."""
-
-    pose: Array
-    """(n,) positions."""
-    joint: int
-    load: float
-    channels: Mapping[str, float]
-
-    def q(self, count: int) -> Array:
-        """(count, n)."""
-        return np.tile(self.pose, (count, 1))
-
-    def signals(self, count: int) -> dict[str, Array]:
-        """Channels and loads for so many samples."""
-        load = np.zeros((count, self.pose.size))
-        load[:, self.joint] = self.load
-        return {name: np.full(count, each) for name, each in self.channels.items()} | {"load": load}
-
-
-def _conditions(
-    estimate: Estimate,
-    joint: int,
-    rows: Sequence[ComparedRows],
-    load: float | None,
-    channels: Mapping[str, float] | None,
-) -> _Conditions:
-    """Pose, load and channels, from the rows where they are not given."""
-    model, given, found = estimate.model, dict(channels or {}), {}
-    for name in model.channels:
-        if name in given:
-            found[name] = real(given[name], f"channel {name}")
-        elif rows:
-            found[name] = float(np.mean([np.mean(each.motion.signals[name]) for each in rows]))
-        else:
-            raise InputError(
-                f"Effects depend on the channel {name!r}, and there is no record: give its value, "
-                f"channels={{{name!r}: ...}}."
-            )
-    poses = [each.motion.q for each in rows]
-    pose = np.median(np.concatenate(poses), axis=0) if poses else np.mean(joint_ranges(model), 0)
-    chosen = _typical_load(estimate, joint, rows) if load is None else real(load, "load")
-    return _Conditions(pose, joint, chosen, found)
-
-
-def _typical_load(estimate: Estimate, joint: int, rows: Sequence[ComparedRows]) -> float:
-    """Root mean square over the rows; 0 where nothing depends on it."""
-    if not estimate.model.loaded or not rows:
-        return 0.0
-    loads = []
-    for each in rows:
-        at = each.motion
-        motion = at.q, at.dq, at.ddq, estimate.parameters, at.slip, at.signals
-        loads.append(estimate.model.loads(*motion)[:, joint])
-    return float(np.sqrt(np.mean(np.concatenate(loads) ** 2)))
-
-
-def _torque(
-    estimate: Estimate,
-    chosen: NDArray[np.bool_],
-    joint: int,
-    at: _Conditions,
-    q: Array,
-    dq: Array,
-    slip: Array,
-) -> tuple[Array, Array]:
-    """Torque of the chosen parameters (b,) on the joint, and its standard deviation, (V,) each."""
-    model, beta = estimate.model, np.where(chosen, estimate.parameters, 0.0)
-    motion, signals = (q, dq, np.zeros_like(q)), at.signals(len(q))
-    w = model.regressor(*motion, slip, signals)[:, joint] * chosen
-    by_shape = np.abs(model.slopes(*motion, beta, slip, signals)[0][:, joint])
-    column = {name: k for k, name in enumerate(model.parameter_names)}
-    w_found = w[:, [column[name] for name in estimate.names]]
-    known = np.isfinite(np.diag(estimate.corrected_covariance))
-    C = np.where(np.outer(known, known), estimate.corrected_covariance, 0.0)
-    deviation = np.sqrt(np.maximum(np.einsum("vi,ij,vj->v", w_found, C, w_found), 0.0))
-    for t, name in enumerate(model.layout.terms.free):
-        sigma = estimate.shapes.get(name, (0.0, 0.0))[1]
-        deviation += np.where(by_shape[:, t] == 0, 0.0, by_shape[:, t] * sigma)
-    unknown = np.any(w_found[:, ~known] != 0, axis=1)
-    return w @ beta, np.where(unknown, np.inf, deviation)
 
 
 def _band(estimate: Estimate, found: Sequence[Array]) -> dict[str, Any]:
