@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import didim
-from didim.robot.effect import ParameterKind
+from didim.robot.effect_parameter import ParameterKind
 from support.effects import NEW, channels, name_of, with_effects
 
 T = np.arange(0, 1.5, 2e-3)

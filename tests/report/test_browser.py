@@ -250,7 +250,9 @@ def test_names_that_mean_harm_do_none(opened, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("kind", ["IDIM", "gains", "unsolved", "no records", "open loop"])
+@pytest.mark.parametrize(
+    "kind", ["IDIM", "gains", "unsolved", "no records", "open loop", "effects"]
+)
 def test_other_estimates_open_without_complaint(opened, tmp_path, kind):
     page = opened(found(kind).report(tmp_path / "x.html"))
     assert page.complaints == []

@@ -18,6 +18,7 @@ from didim.report.curves import (
 )
 from didim.report.figures import packed, thinned
 from didim.results.validation import ComparedRows
+from didim.signals.states import States
 from support.reported import found
 
 
@@ -30,6 +31,7 @@ def rows(left: np.ndarray, used: np.ndarray | None = None) -> ComparedRows:
         np.ones(left.shape, bool) if used is None else used.reshape(-1, 1),
         np.zeros(left.shape, bool),
         left,
+        States(left, left, left),
     )
 
 

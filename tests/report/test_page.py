@@ -19,7 +19,7 @@ import didim
 import didim.report
 from didim.report.sections import SECTIONS
 from support.reported import HOSTILE, KINDS, found, hostile
-from support.virtual import model, scara_record
+from support.virtual import inverse_record, model, scara_record
 
 TEMPLATES = Path(didim.report.__file__).parent / "templates"
 
@@ -63,7 +63,9 @@ def test_every_section_is_there_or_says_why_not(pages, kind):
     page = Reader(pages[kind])
     assert not page.open, "every element is closed"
     anchors = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
-    assert anchors == [section.anchor for section in SECTIONS]
+    there = ("friction",) if kind != "effects" else ("friction", "effects")
+    optional = [each for each in ("friction", "effects") if each not in there]
+    assert anchors == [each.anchor for each in SECTIONS if each.anchor not in optional]
     links = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"#{anchor}" for anchor in anchors[1:]} <= links
     for word in ("nan", "inf", "None", "undefined", "Undefined", "{{", "}}"):
@@ -311,3 +313,66 @@ def test_many_joints_have_curves_that_can_be_told_apart():
     from didim.report.sections.section import color
 
     assert len({color(k) for k in range(16)}) == 16
+
+
+def pictures_of(text: str) -> dict[str, dict]:
+    """The pictures of a page, by the label of their x axis and their order."""
+    data = json.loads(re.search(r'id="pictures">(.*?)</script>', text, re.DOTALL).group(1))
+    return {f"{each['x']} {k}": each for k, each in enumerate(data) if each["kind"] == "curves"}
+
+
+def section_of(text: str, anchor: str) -> str:
+    return re.search(rf'<section id="{anchor}">.*?</section>', text, re.DOTALL).group(0)
+
+
+@pytest.mark.slow
+def test_friction_has_a_picture_of_each_joint_with_band_and_rows(pages):
+    shown = [each for name, each in pictures_of(pages["DIDIM"]).items() if "velocity" in name]
+    assert [[s["style"] for s in each["series"]] for each in shown] == [
+        ["points", "band", "line"]
+    ] * 2
+    text = Reader(section_of(pages["DIDIM"], "friction")).text
+    curve = found("DIDIM").friction(0)
+    assert f"{curve.torque[-1]:.3g} N m at {curve.velocity[-1]:.3g} rad/s" in text
+    assert f"{curve.points.size} rows" in text
+    lines = [each["series"][-1] for each in shown]
+    drawn = np.frombuffer(base64.b64decode(lines[0]["y"]), "<f4")
+    np.testing.assert_allclose(drawn, curve.torque, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_effects_shapes_and_loads_are_shown(pages):
+    text = pages["effects"]
+    shown = pictures_of(text)
+    assert sum("position, rad" in name for name in shown) == 2
+    loaded = [each for name, each in shown.items() if "velocity" in name]
+    assert [s["name"] for s in loaded[0]["series"]][-1] == "without load"
+    estimate = found("effects")
+    value, sigma = estimate.shapes["vs1"]
+    row = re.search(r"<th scope=\"row\">vs1</th>(.*?)</tr>", text).group(1)
+    assert re.findall(r"<td[^>]*>(.*?)</td>", row)[:3] == [
+        f"{value:.4g}",
+        "rad/s",
+        f"{2 * sigma:.4g}",
+    ]
+    assert "ds1 = 2" in section_of(text, "parameters")
+    assert "vs1" in Reader(estimate._repr_html_()).text
+    assert "vs1" in estimate.summary()
+
+
+@pytest.mark.slow
+def test_curves_without_records_have_no_points_and_unknown_ones_no_band(pages):
+    shown = [each for name, each in pictures_of(pages["no records"]).items() if "velocity" in name]
+    assert [s["style"] for s in shown[0]["series"]] == ["band", "line"]
+    shown = [each for name, each in pictures_of(pages["unsolved"]).items() if "velocity" in name]
+    assert [s["style"] for s in shown[0]["series"]] == ["line"]
+    assert "How well it is known cannot be said" in pages["unsolved"]
+
+
+def test_a_model_without_friction_has_no_such_section(tmp_path):
+    bare = didim.DynamicModel(didim.load_robot("scara"), ["rotor", "offset"])
+    record = inverse_record(bare, np.nan_to_num(bare.nominal), noise=0.1)
+    text = didim.identify(bare, record, didim.IDIM()).report(tmp_path / "x.html").read_text()
+    assert 'id="friction"' not in text
+    assert 'id="effects"' not in text
+    assert "#friction" not in text

@@ -11,6 +11,8 @@ from didim.report.pictures import new_axes
 from support.reported import found
 
 DRAWN = {
+    "friction": lambda estimate, axes: report.friction(estimate, 0, axes),
+    "position_torque": lambda _, axes: report.position_torque(found("effects"), 0, axes),
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
     "residual_histogram": lambda estimate, axes: report.residual_histogram(
         estimate, estimate.experiments, 0, axes

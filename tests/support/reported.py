@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 import didim
-from support.virtual import loop, model, scara_record
+from support.virtual import inverse_record, loop, model, scara_record
 
 HOSTILE = (
     '<script>window.broken = 1</script>"\'><img src=x onerror="window.broken=2">&{{ 7*7 }}</script>'
@@ -27,6 +27,8 @@ def found(kind: str = "DIDIM") -> didim.Estimate:
         return _unsolved(didim.identify(model(), experiment, didim.DIDIM(controller=loop())))
     if kind == "several records":
         return didim.identify(model(), [experiment, later], didim.IDIM())
+    if kind == "effects":
+        return _with_effects()
     if kind == "no records":
         return replace(found("DIDIM"), experiments=(), held_out=())
     method = {
@@ -40,6 +42,17 @@ def found(kind: str = "DIDIM") -> didim.Estimate:
         "open loop": didim.OutputError(controller=None, decimation=10),
     }[kind]
     return didim.identify(model(), experiment, method, None if kind == "open loop" else later)
+
+
+def _with_effects() -> didim.Estimate:
+    """IDIM of a SCARA with Stribeck friction, friction of the load and a spring."""
+    effects = ("rotor", "viscous", "coulomb", "offset", "stribeck", "load_friction", "spring")
+    truth = {"dFs1": 0.8, "dFs2": 0.1, "mu1": 0.05, "mu2": 0.05, "ks1": 2.0, "ks2": 0.3}
+    scara = model("scara", effects)
+    phi = np.nan_to_num(scara.nominal)
+    for name, value in truth.items():
+        phi[scara.parameter_names.index(name)] = value
+    return didim.identify(scara, inverse_record(scara, phi, noise=0.05), didim.IDIM())
 
 
 def _own_gains() -> didim.PD:
@@ -58,6 +71,7 @@ KINDS = (
     "several records",
     "unsolved",
     "no records",
+    "effects",
 )
 
 

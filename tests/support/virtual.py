@@ -79,6 +79,18 @@ def scara_record(
     )
 
 
+def inverse_record(
+    chosen: didim.DynamicModel, phi: np.ndarray, noise: float = 0.0, seed: int = 0
+) -> didim.Experiment:
+    """10 s of a periodic motion with the torque of inverse dynamics, and noise on that, N m."""
+    t = np.arange(0, 10, 0.01)
+    q, dq, ddq = didim.Fourier.random(chosen.robot, 1, period=5.0, periods=2).sample(t)
+    channels = {name: np.linspace(20.0, 40.0, t.size) for name in chosen.channels}
+    tau = chosen.inverse_dynamics(q, dq, ddq, phi, None, channels)
+    tau += noise * np.random.default_rng(seed).standard_normal(tau.shape)
+    return didim.Experiment(t, tau, None, q, channels=channels)
+
+
 def loop(bandwidth=(20.0, 50.0), rate: float | None = None) -> didim.PD:
     return didim.PD(natural_frequency=list(bandwidth), rate=rate)
 

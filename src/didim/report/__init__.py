@@ -1,9 +1,11 @@
 """Pictures of an identification for notebooks, and the HTML report (`Estimate.report`)."""
 
 from didim.report.pictures import (
+    friction,
     motion_distance,
     parameter_convergence,
     parameter_correlation,
+    position_torque,
     residual_autocorrelation,
     residual_convergence,
     residual_histogram,
@@ -11,9 +13,11 @@ from didim.report.pictures import (
 )
 
 __all__ = [
+    "friction",
     "motion_distance",
     "parameter_convergence",
     "parameter_correlation",
+    "position_torque",
     "residual_autocorrelation",
     "residual_convergence",
     "residual_histogram",

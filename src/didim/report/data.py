@@ -57,6 +57,16 @@ class ReportData:
         """The held-out records."""
         return tuple(_shown(self.estimate, each) for each in self.held_out)
 
+    @cached_property
+    def motion_rows(self) -> tuple[ComparedRows, ...]:
+        """The rows of the records of the fit along their measured motion, or the simulated one."""
+        predictor = self.estimate.predictor
+        return tuple(
+            predictor.motion_rows(each.experiment, each.rows)
+            for each in self.fitted
+            if each.rows is not None
+        )
+
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints."""

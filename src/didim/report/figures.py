@@ -20,6 +20,10 @@ MIN_POINTS = 1000
 """That a curve keeps in any case."""
 
 
+_OWN_KEYS = ("dashed", "points", "band")
+"""Styles that the legend shows as the picture does."""
+
+
 @dataclass(frozen=True, eq=False)
 class Series:
     """One curve."""
@@ -30,7 +34,9 @@ class Series:
     x: ArrayLike
     y: ArrayLike
     style: str = "line"
-    """"line", "marks" (a line with points), "bars" or "dashed"."""
+    """"line", "marks" (a line with points), "points" (without one), "bars", "dashed" or "band"."""
+    upper: ArrayLike | None = None
+    """Of a band: its upper end, where y is the lower one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,8 @@ class Figure:
     def keys(self) -> tuple[tuple[str, str], ...]:
         """Names and classes for the legend."""
         return self.legend or tuple(
-            (s.name, f"{s.color} dashed" if s.style == "dashed" else s.color) for s in self.series
+            (s.name, f"{s.color} {s.style}" if s.style in _OWN_KEYS else s.color)
+            for s in self.series
         )
 
     def data(self) -> dict[str, Any]:
@@ -80,6 +87,7 @@ class Figure:
                     "style": s.style,
                     "x": self._own_x(s),
                     "y": packed(s.y),
+                    "upper": None if s.upper is None else packed(s.upper),
                 }
                 for s in self.series
             ],

@@ -23,7 +23,7 @@ from didim.output import Overwrite, free, write
 from didim.report.data import ReportData, report_data
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
-from didim.report.sections.parameters import gain_rows, parameter_rows
+from didim.report.sections.parameters import further_rows, parameter_rows, shape_units
 from didim.results.estimate import Estimate
 from didim.results.judgement import judge
 from didim.signals.experiment import Experiment
@@ -61,7 +61,7 @@ def page(data: ReportData) -> bytes:
         return len(pictures) - 1
 
     parts = []
-    for section in SECTIONS:
+    for section in (each for each in SECTIONS if each.applies(data)):
         why = section.absent(data)
         template = _environment().get_template("absent.html" if why else f"{section.anchor}.html")
         content = {"why": why} if why else section.content(data)
@@ -97,7 +97,7 @@ def fragment(estimate: Estimate) -> str:
         estimate=estimate,
         judged=judge(estimate),
         rows=parameter_rows(estimate),
-        gains=gain_rows(estimate),
+        further=further_rows({**estimate.shapes, **estimate.gains}, shape_units(estimate)),
     )
 
 

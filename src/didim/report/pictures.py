@@ -20,13 +20,14 @@ from didim.report.curves import (
     settled,
     torque_curves,
 )
+from didim.results.effect_columns import joint_index
+from didim.results.effect_curve import EffectCurve
 from didim.results.estimate import Estimate
-from didim.results.formatting import torque_unit, torque_word
+from didim.results.formatting import motion_unit, torque_unit, torque_word
 from didim.results.history import Iteration
 from didim.results.validation import ComparedRows
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_joints
-from didim.validation import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,14 +155,47 @@ def parameter_correlation(estimate: Estimate, axes: Axes | None = None) -> Axes:
     return axes
 
 
+def friction(estimate: Estimate, joint: int, axes: Axes | None = None) -> Axes:
+    """Friction of one joint over its velocity: identified, with its 95 % band, and the rows of the
+    records.
+    """
+    joint = _joint(estimate, joint)
+    name = estimate.model.robot.joint_names[joint]
+    axes = _curve(estimate, estimate.friction(joint), axes)
+    return _finish(axes, f"What is the friction of {name}?", *_labels(estimate, joint, "velocity"))
+
+
+def position_torque(estimate: Estimate, joint: int, axes: Axes | None = None) -> Axes:
+    """Torque of springs, ripple and own effects of one joint over its position, likewise."""
+    joint = _joint(estimate, joint)
+    name = estimate.model.robot.joint_names[joint]
+    axes = _curve(estimate, estimate.position_torque(joint), axes)
+    word = torque_word(estimate.model, joint)
+    title = f"Which {word} of {name} depends on its position?"
+    return _finish(axes, title, *_labels(estimate, joint, "position"))
+
+
+def _curve(estimate: Estimate, curve: EffectCurve, axes: Axes | None) -> Axes:
+    axes = new_axes()[0, 0] if axes is None else axes
+    label = f"identified ({estimate.method})"
+    axes.plot(curve.points_x, curve.points, ".", color=MEASURED, markersize=3, label="rows")
+    axes.fill_between(
+        curve.x, curve.low, curve.high, color=ESTIMATED, alpha=0.25, linewidth=0, label="95 % band"
+    )
+    axes.plot(curve.x, curve.torque, color=ESTIMATED, linewidth=1.2, label=label)
+    return axes
+
+
+def _labels(estimate: Estimate, joint: int, over: str) -> tuple[str, str]:
+    """Of both axes, with units."""
+    model = estimate.model
+    axis = f"{over}, {motion_unit(model, joint)}" + ("/s" if over == "velocity" else "")
+    return axis, f"{torque_word(model, joint)}, {torque_unit(model, joint)}"
+
+
 def _joint(estimate: Estimate, joint: int) -> int:
     """The joint's number, counted from 0, refused where the robot has no such joint."""
-    n = estimate.model.robot.n
-    if whole(joint, "joint, counted from 0,", least=0) >= n:
-        raise InputError(
-            f"joint {joint} does not exist: {estimate.model.robot.name!r} has joints 0 to {n - 1}."
-        )
-    return joint
+    return joint_index(estimate.model, joint)
 
 
 def _rows(estimate: Estimate, experiments: Experiment | Sequence[Experiment]) -> list[ComparedRows]:

@@ -1,5 +1,6 @@
 """What we know: estimates, their history, tables, predictions, saving and loading."""
 
+from didim.results.effect_curve import FrictionCurve, PositionCurve
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.identified import InconsistentRobotWarning
@@ -9,8 +10,10 @@ from didim.results.validation import Validation
 
 __all__ = [
     "Estimate",
+    "FrictionCurve",
     "InconsistentRobotWarning",
     "Iteration",
+    "PositionCurve",
     "Status",
     "Validation",
     "load_estimate",

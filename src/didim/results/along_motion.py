@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
-from didim.results.validation import AlongMotion, compared_rows, relative_norms
+from didim.results.validation import AlongMotion, ComparedRows, compared_rows, relative_norms
 from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.noise import acceleration_noise, few_samples
@@ -34,11 +34,11 @@ decimation has already taken away.
 """
 
 
-def along_motion(
+def rows_along_motion(
     model: BaseModel, parameters: Array, record: Experiment, decimation: int, transient: float
-) -> AlongMotion | None:
-    """What the model leaves of the torque of a record on a regular clock with positions; None where
-    these are too few or too noisy to be differentiated.
+) -> ComparedRows | None:
+    """The rows of a record on a regular clock with positions, beside the torque of the model; None
+    where the positions are too few or too noisy to be differentiated.
     """
     t, q, tau = (np.asarray(each) for each in (record.t, record.q, record.tau))
     rate = 1.0 / period_of(t)
@@ -58,7 +58,11 @@ def along_motion(
         return None
     motion = states.q, states.dq, states.ddq, parameters, None, states.signals
     found = model.inverse_dynamics(*motion)
-    rows = compared_rows(selection, window, t, tau, found, states.dq, found)
+    return compared_rows(selection, window, t, tau, found, states, found)
+
+
+def along_motion(record: Experiment, rows: ComparedRows) -> AlongMotion | None:
+    """What is left of these rows; None where no joint moves."""
     if not rows.moves.any():
         return None
     return AlongMotion(record.name, *relative_norms(rows.y - rows.found, rows.y, rows.moves))

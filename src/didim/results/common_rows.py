@@ -16,7 +16,7 @@ from didim.results.validation import compared_rows, relative_norms
 from didim.signals.experiment import Experiment
 from didim.signals.resample import regular
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_states, reference_states
+from didim.signals.states import States, measured_states, reference_states
 
 Array = NDArray[np.float64]
 
@@ -31,8 +31,8 @@ def errors_on_common_rows(estimates: Sequence[Estimate], experiment: Experiment)
     selection = RowSelection(first.decimation, first.decimate, ends=False)
     windows = [_window(each, t) for each in estimates]
     window = max(start for start, _ in windows), min(stop for _, stop in windows)
-    dq = _velocity(estimates, even)
-    return [_error(each, experiment, t, tau, dq, selection, window) for each in estimates]
+    motion = _motion(estimates, even)
+    return [_error(each, experiment, t, tau, motion, selection, window) for each in estimates]
 
 
 def _error(
@@ -40,7 +40,7 @@ def _error(
     experiment: Experiment,
     t: Array,
     tau: Array,
-    dq: Array,
+    motion: States,
     selection: RowSelection,
     window: tuple[int, int],
 ) -> float:
@@ -50,7 +50,7 @@ def _error(
     except (InputError, InfeasibleError):
         return np.inf
     found = np.column_stack([np.interp(t, np.asarray(experiment.t), each) for each in torque.T])
-    rows = compared_rows(selection, window, t, tau, found, dq, torque)
+    rows = compared_rows(selection, window, t, tau, found, motion, torque)
     counted = rows.moves if rows.moves.any() else rows.used
     return relative_norms(rows.y - rows.found, rows.y, counted)[0]
 
@@ -61,9 +61,9 @@ def _window(estimate: Estimate, t: Array) -> tuple[int, int]:
     return given.selection.window(t, given.transient, given.edge(t))
 
 
-def _velocity(estimates: Sequence[Estimate], record: Experiment) -> Array:
-    """(N, n) from the measured positions, else of the reference."""
+def _motion(estimates: Sequence[Estimate], record: Experiment) -> States:
+    """From the measured positions, else of the reference."""
     if record.q is None:
-        return reference_states(record).dq
+        return reference_states(record)
     cutoffs = [each.preprocessing.cutoff for each in estimates if each.preprocessing.cutoff]
-    return measured_states(record, cutoffs[0] if cutoffs else None).dq
+    return measured_states(record, cutoffs[0] if cutoffs else None)

@@ -17,6 +17,14 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.consistency import Consistency, consistency_of
+from didim.results.effect_columns import joint_index
+from didim.results.effect_curve import (
+    FrictionCurve,
+    PositionCurve,
+    friction_curve,
+    motion_rows,
+    position_curve,
+)
 from didim.results.history import Iteration
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.status import Status
@@ -166,11 +174,55 @@ class Estimate:
         """(b, 2) bounds that hold the true value with this confidence, from the corrected
         covariance.
         """
+        half = self.quantile(level) * self.corrected_sigma
+        return np.column_stack([self.values - half, self.values + half])
+
+    def quantile(self, level: float = 0.95) -> float:
+        """Standard deviations to both sides that hold the true value with this confidence."""
         level = real(level, "level", above=0.0)
         if not level < 1:
             raise InputError(f"level must lie between 0 and 1, found {level:g}; 95 % is 0.95.")
-        half = stats.t.ppf(0.5 + 0.5 * level, max(self.freedom, 1)) * self.corrected_sigma
-        return np.column_stack([self.values - half, self.values + half])
+        return float(stats.t.ppf(0.5 + 0.5 * level, max(self.freedom, 1)))
+
+    def friction(
+        self,
+        joint: int | str,
+        load: float | None = None,
+        channels: Mapping[str, float] | None = None,
+    ) -> FrictionCurve:
+        """Friction and offset of a joint over its velocity, with the 95 % band and the rows of the
+        records. SI units.
+
+        Parameters
+        ----------
+        joint
+            Counted from 0, or its name.
+        load
+            Of the joint, where friction depends on it; None: the root mean square in the records.
+        channels
+            Values of the logged channels that effects depend on; None: their means in the records.
+        """
+        return friction_curve(self, joint_index(self.model, joint), self._rows, load, channels)
+
+    def position_torque(
+        self, joint: int | str, channels: Mapping[str, float] | None = None
+    ) -> PositionCurve:
+        """Torque of springs, ripple and own effects of a joint over its position, with the 95 %
+        band and the rows of the records. SI units.
+
+        Parameters
+        ----------
+        joint
+            Counted from 0, or its name.
+        channels
+            Values of the logged channels that effects depend on; None: their means in the records.
+        """
+        return position_curve(self, joint_index(self.model, joint), self._rows, channels)
+
+    @cached_property
+    def _rows(self) -> tuple[ComparedRows, ...]:
+        """The rows of the records of the fit along their motion."""
+        return motion_rows(self.predictor, self.experiments)
 
     def predict(self, experiment: Experiment) -> Array:
         """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop

@@ -54,6 +54,11 @@ def torque_word(model: TorqueModel, j: int) -> str:
     return "force" if model.robot.joints[j].kind == "prismatic" else "torque"
 
 
+def motion_unit(model: TorqueModel, j: int) -> str:
+    """Of the position of a joint."""
+    return "m" if torque_word(model, j) == "force" else "rad"
+
+
 def torque_unit(model: TorqueModel, j: int) -> str:
     """Of the torque of a joint, or of the force of a sliding one."""
     return "N" if torque_word(model, j) == "force" else "N m"

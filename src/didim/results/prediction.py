@@ -14,7 +14,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
-from didim.results.along_motion import along_motion
+from didim.results.along_motion import along_motion, rows_along_motion
 from didim.results.validation import (
     AlongMotion,
     ComparedRows,
@@ -107,11 +107,11 @@ class Predictor:
         even = self._even(experiment)
         preprocessing, t, tau = self.preprocessing, np.asarray(even.t), np.asarray(even.tau)
         window = preprocessing.selection.window(t, preprocessing.transient, preprocessing.edge(t))
-        found, dq = self._predict(even)
+        found, motion = self._predict(even)
         torque = _at(np.asarray(experiment.t), t, found)
-        return compared_rows(preprocessing.selection, window, t, tau, found, dq, torque)
+        return compared_rows(preprocessing.selection, window, t, tau, found, motion, torque)
 
-    def along_motion(self, experiment: Experiment) -> AlongMotion | None:
+    def rows_along_motion(self, experiment: Experiment) -> ComparedRows | None:
         """The record by inverse dynamics along its measured positions, after a simulating method;
         None where there are no positions, or too few or too noisy ones.
         """
@@ -119,7 +119,20 @@ class Predictor:
             return None
         even, selection = self._even(experiment), self.preprocessing.selection
         transient = self.preprocessing.transient
-        return along_motion(self.model, self.parameters, even, selection.decimation, transient)
+        return rows_along_motion(self.model, self.parameters, even, selection.decimation, transient)
+
+    def motion_rows(
+        self, experiment: Experiment, known: ComparedRows | None = None
+    ) -> ComparedRows:
+        """The rows of a record along its measured motion, or the simulated one where positions are
+        missing or too noisy; `known` is what `compare` gave.
+        """
+        return self.rows_along_motion(experiment) or known or self.compare(experiment)
+
+    def along_motion(self, experiment: Experiment) -> AlongMotion | None:
+        """What is left of these rows."""
+        rows = self.rows_along_motion(experiment)
+        return None if rows is None else along_motion(experiment, rows)
 
     def validate(self, experiment: Experiment, fitted: Sequence[Experiment] = ()) -> Validation:
         """The residual on a record, which is filtered and decimated as those of the fit."""
@@ -154,8 +167,8 @@ class Predictor:
         refuse_silent(self.model, experiment)
         return regular(experiment, self.preprocessing.interpolation)
 
-    def _predict(self, experiment: Experiment) -> tuple[Array, Array]:
-        """tau and dq (N, n)."""
+    def _predict(self, experiment: Experiment) -> tuple[Array, States]:
+        """tau (N, n), and the motion that it belongs to."""
         model, preprocessing = self.model, self.preprocessing
         check_joints(model, experiment)
         if preprocessing.states == "simulated":
@@ -165,11 +178,11 @@ class Predictor:
                     f"The identified model cannot be simulated on {experiment.name!r}: "
                     f"{motion.message}"
                 )
-            return motion.tau, motion.dq
+            states = States(motion.q, motion.dq, motion.ddq, motion.slip, experiment.channels)
+            return motion.tau, states
         states = preprocessing.suited(experiment).motion(experiment)
         along = states.q, states.dq, states.ddq, self.parameters, None, states.signals
-        torque = model.inverse_dynamics(*along)
-        return torque, states.dq
+        return model.inverse_dynamics(*along), states
 
 
 def every_parameter(model: BaseModel, names: Sequence[str], values: Array) -> Array:

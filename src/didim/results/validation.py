@@ -15,6 +15,7 @@ from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 from didim.signals.resample import period_of
 from didim.signals.rows import RowSelection
+from didim.signals.states import States
 
 Array = NDArray[np.float64]
 
@@ -119,6 +120,8 @@ class ComparedRows:
     """(K, n) whether the joint moves there."""
     torque: Array
     """(N, n) predicted, before filtering, on the times of the record."""
+    motion: States
+    """At the samples that the rows stand for: measured, of the reference, or simulated."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -132,16 +135,17 @@ def compared_rows(
     t: Array,
     tau: Array,
     found: Array,
-    dq: Array,
+    motion: States,
     torque: Array,
 ) -> ComparedRows:
-    """Recorded and predicted torques (N, n) on a regular clock t, as rows; `torque` is the
-    prediction on the times of the record.
+    """Recorded and predicted torques (N, n) and the motion on a regular clock t, as rows; `torque`
+    is the prediction on the times of the record.
     """
     n, step = tau.shape[1], selection.decimation * period_of(t)
     reduced = selection.columns(window, np.hstack([tau, found]))
-    used, moves = selection.used(dq, window), selection.moves(dq, window)
-    return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, moves, torque)
+    used, moves = selection.used(motion.dq, window), selection.moves(motion.dq, window)
+    at_rows = motion.at(selection.samples(window))
+    return ComparedRows(step, reduced[:, :n], reduced[:, n:], used, moves, torque, at_rows)
 
 
 def validation_of(

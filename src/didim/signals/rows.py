@@ -93,6 +93,11 @@ class RowSelection:
             )
         return start, stop
 
+    def samples(self, window: tuple[int, int]) -> NDArray[np.int64]:
+        """(K,) the sample that each row of a window stands for."""
+        start, stop = window
+        return np.asarray(start + self.decimator.kept(stop - start))
+
     def used(self, dq: Array, window: tuple[int, int]) -> NDArray[np.bool_]:
         """(K, n) whether joint j's equation in row k of a window is used, for the velocities dq (N,
         n).
@@ -112,8 +117,7 @@ class RowSelection:
     def _at_least(
         self, limit: Array | float, dq: Array, window: tuple[int, int]
     ) -> NDArray[np.bool_]:
-        start, stop = window
-        used = np.abs(dq[start + self.decimator.kept(stop - start)]) >= limit
+        used = np.abs(dq[self.samples(window)]) >= limit
         if not self.ends and self.decimation > 1 and self.decimate != "fir":
             used[[0, -1]] = False
         return used

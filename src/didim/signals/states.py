@@ -34,6 +34,16 @@ class States:
     signals: Mapping[str, Array] = field(default_factory=dict)
     """What effects need beside the motion: logged channels (N,), and "load" (N, n)."""
 
+    def at(self, samples: NDArray[np.int64]) -> States:
+        """The motion at some of its samples."""
+        return States(
+            self.q[samples],
+            self.dq[samples],
+            self.ddq[samples],
+            None if self.slip is None else self.slip[samples],
+            {name: np.asarray(signal)[samples] for name, signal in self.signals.items()},
+        )
+
 
 def still_joints(q: Array) -> NDArray[np.bool_]:
     """(n,) joints whose measured positions (N, n) do not move: no range, or an encoder flickering

@@ -61,6 +61,24 @@
     return drawn;
   }
 
+  // Points as strokes of no length, which round ends make dots; a band as one area.
+  function dots(s, px, py) {
+    let drawn = "";
+    for (let i = s.first; i < s.last; i++) {
+      const y = py(s.y[i]);
+      if (Number.isFinite(y)) drawn += `M${px(s.x[i]).toFixed(1)} ${y.toFixed(1)}h0`;
+    }
+    return drawn;
+  }
+  function area_of(s, px, py) {
+    const there = [], back = [];
+    for (let i = s.first; i < s.last; i++) if (Number.isFinite(s.y[i]) && Number.isFinite(s.upper[i])) {
+      const x = px(s.x[i]).toFixed(1);
+      there.push(`${x} ${py(s.upper[i]).toFixed(1)}`); back.unshift(`${x} ${py(s.y[i]).toFixed(1)}`);
+    }
+    return there.length ? `M${[...there, ...back].join("L")}Z` : "";
+  }
+
   function curves(plot, box) {
     const { spec, view } = plot, scale = SCALES[spec.scale], width = Math.max(box.clientWidth, 220);
     const innerWidth = width - EDGE.left - EDGE.right, innerHeight = HEIGHT - EDGE.top - EDGE.bottom;
@@ -68,7 +86,7 @@
     const grow = (v) => { const s = scale(v); if (Number.isFinite(s)) { low = Math.min(low, s); high = Math.max(high, s); } };
     for (const s of spec.series) {
       s.first = Math.max(from(s.x, view[0]) - 1, 0); s.last = Math.min(from(s.x, view[1]) + 1, s.x.length);
-      for (let i = s.first; i < s.last; i++) grow(s.y[i]);
+      for (let i = s.first; i < s.last; i++) { grow(s.y[i]); if (s.upper) grow(s.upper[i]); }
       if (s.style === "bars") grow(0);
     }
     spec.lines.forEach(grow);
@@ -116,6 +134,10 @@
           const y = py(s.y[i]);
           make("rect", { x: px(s.x[i]) - wide / 2, y: Math.min(y, zero), width: wide, height: Math.abs(y - zero) }, group);
         }
+        continue;
+      }
+      if (s.style === "points" || s.style === "band") {
+        make("path", { d: (s.style === "band" ? area_of : dots)(s, px, py) }, group);
         continue;
       }
       make("path", { d: path(s.x, s.y, s.first, s.last, px, py, Math.round(innerWidth)) }, group);
@@ -200,7 +222,7 @@
     const box = document.querySelector(`[data-picture="${index}"]`), plot = { spec, index, box };
     if (spec.kind === "map") spec.values = unpack(spec.values);
     else {
-      for (const s of spec.series) { s.x = s.x === null ? spec.series[0].x : unpack(s.x); s.y = unpack(s.y); }
+      for (const s of spec.series) { s.x = s.x === null ? spec.series[0].x : unpack(s.x); s.y = unpack(s.y); s.upper = s.upper === null ? null : unpack(s.upper); }
       let low = Math.min(...spec.series.map((s) => s.x[0])), high = Math.max(...spec.series.map((s) => s.x[s.x.length - 1]));
       if (spec.series.some((s) => s.style === "bars")) { const half = 0.5 * (spec.series[0].x[1] - spec.series[0].x[0] || 1); low -= half; high += half; }
       if (spec.whole) { const room = 0.03 * (high - low); low -= room; high += room; }

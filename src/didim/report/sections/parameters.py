@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ class Row:
 
 
 class Parameters(Section):
-    """Every parameter with its interval, then the gains that were estimated."""
+    """Every parameter with its interval, then the shapes and gains that were estimated."""
 
     anchor, title = "parameters", "Parameters"
 
@@ -46,7 +47,9 @@ class Parameters(Section):
         estimate = data.estimate
         return {
             "rows": parameter_rows(estimate),
-            "gains": gain_rows(estimate),
+            "shapes": further_rows(estimate.shapes, shape_units(estimate)),
+            "held": _held_shapes(estimate),
+            "gains": further_rows(estimate.gains, {}),
             "eliminated": estimate.eliminated,
         }
 
@@ -92,14 +95,31 @@ def _bar(value: float, low: float, high: float) -> tuple[float, float] | None:
     return float(start), float(end)
 
 
-def gain_rows(estimate: Estimate) -> list[tuple[str, str, str, str]]:
-    """Name, value, two sigma and relative sigma of each estimated gain."""
+def shape_units(estimate: Estimate) -> dict[str, str]:
+    """Units of the parameters that the torque is not linear in."""
+    return {shape.name: shape.unit for shape in estimate.model.layout.terms.shapes}
+
+
+def _held_shapes(estimate: Estimate) -> list[str]:
+    """Shapes that were not estimated, with their values."""
+    return [
+        f"{name} = {number(value)} {shape_units(estimate)[name]}".rstrip()
+        for name, value in estimate.model.full.shape_values.items()
+        if name not in estimate.shapes
+    ]
+
+
+def further_rows(
+    pairs: Mapping[str, tuple[float, float]], units: Mapping[str, str]
+) -> list[tuple[str, str, str, str, str]]:
+    """Name, value, unit, two sigma and relative sigma of shapes or gains."""
     rows = []
-    for name, (value, sigma) in estimate.gains.items():
+    for name, (value, sigma) in pairs.items():
         rows.append(
             (
                 name,
                 number(value),
+                "s" if name == "delay" else units.get(name, ""),
                 number(2 * sigma),
                 percent(100 * sigma / abs(value) if value else np.inf),
             )

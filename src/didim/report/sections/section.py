@@ -22,6 +22,11 @@ class Section(ABC):
     def content(self, data: ReportData) -> dict[str, Any]:
         """What the template shows."""
 
+    def applies(self, data: ReportData) -> bool:
+        """Whether the page has it; one that could have been there says why it is absent."""
+        del data
+        return True
+
     def absent(self, data: ReportData) -> str:
         """Why it does not apply, in a line; empty where it does."""
         del data
