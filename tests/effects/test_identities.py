@@ -228,3 +228,8 @@ def test_a_model_with_effects_can_be_pickled():
     copy = pickle.loads(text)
     assert np.array_equal(copy.inverse_dynamics(q, dq, ddq, phi, slip), expected)
     assert np.array_equal(pickle.loads(pickle.dumps(model.base)).nominal, model.base.nominal, True)
+
+
+def test_the_catalogue_is_a_function_of_the_package():
+    """A module of the same name must not hide it."""
+    assert {"stribeck", "load_friction", "gas_spring", "back_emf"} <= set(didim.effects())
