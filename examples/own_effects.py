@@ -44,6 +44,7 @@ motion = didim.simulate(model.base, truth, loop, t=t, q_ref=trajectory)
 record = didim.Experiment(t, motion.tau, trajectory, motion.q)
 by_didim = didim.identify(model, record, didim.DIDIM(controller=loop, decimation=1))
 
+print(by_didim.summary())
 print(f"{'':10}{'true':>12}{'IDIM':>12}{'DIDIM':>12}")
 for name, true, one, two in zip(
     model.base.parameter_names, truth, by_idim.values, by_didim.values, strict=True

@@ -23,15 +23,7 @@ if TYPE_CHECKING:
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
-    from didim.robot import (
-        Coupling,
-        Drive,
-        Effect,
-        Joint,
-        Robot,
-        load_robot,
-        shipped_robots,
-    )
+    from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
     from didim.robot.catalogue import effects
     from didim.signals import (
         Experiment,

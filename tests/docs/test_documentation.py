@@ -122,7 +122,7 @@ def test_the_gallery_page_shows_every_script():
     assert sorted(re.findall(r"literalinclude} \.\./examples/(\w+)\.py", text)) == [
         script.stem for script in GALLERY
     ]
-    assert len(GALLERY) == 3
+    assert len(GALLERY) == 4
 
 
 @pytest.mark.slow

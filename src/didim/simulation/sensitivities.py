@@ -65,9 +65,8 @@ def sensitivities(
         Also with respect to the gains kp, kv, ki, kiv of the law that are not zero, joint by joint.
     delay
         Also with respect to a delay of the reference, s, which must not be a held one.
-    model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps, signals,
-    progress
-        As in `didim.simulate`.
+    model, parameters, loop, t, q_ref, tau, friction, width, initial, step, most_substeps
+        As in `didim.simulate`; so are `signals` and `progress`.
 
     Implements (30).
     """
