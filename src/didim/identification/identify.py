@@ -178,6 +178,7 @@ def assemble(
         if figures is None
         else estimate_scales(model, request.experiments, names, values, figures.corrected[:b, :b])
     )
+    constant = (*held_joints(model.robot), *model.known_notes)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -197,7 +198,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *scales, *held_joints(model.robot), *request.notes),
+        notes=(*notes, *verdict.notes, *doubts, *scales, *constant, *request.notes),
         unidentified=verdict.unidentified,
         output=output,
         validation=found,

@@ -209,7 +209,9 @@ class ClosedLoopProblem:
             return Failure(FailureKind.SENSITIVITIES, detail)
         rho, _ = output_error(records, k, run.motion, window)
         used = used_rows(records, run.motion, samples)
-        return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
+        affine, extra = self.base.affine, len(run.names) - len(self.base.parameter_names)
+        steps = None if affine is None else affine.steps(extra)
+        return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation, steps)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""

@@ -28,19 +28,20 @@ _LAWS: dict[str, type[Controller]] = {
 
 
 def plain_model(model: TorqueModel) -> dict[str, Any]:
-    """Robot, effects and whether the parameters are the base ones."""
+    """Robot, effects, known values and whether the parameters are the base ones."""
     full = model.full if isinstance(model, BaseModel) else model
-    effects = full.effects if isinstance(full, DynamicModel) else None
+    effects, fixed = (full.effects, full.fixed) if isinstance(full, DynamicModel) else (None, None)
     return {
         "robot": plain_robot(model.robot),
         "effects": None if effects is None else list(effects),
+        "fixed": None if fixed is None else dict(fixed),
         "base": isinstance(model, BaseModel),
     }
 
 
 def model_of(data: Mapping[str, Any]) -> DynamicModel | BaseModel:
     """The model that `plain_model` wrote."""
-    model = DynamicModel(robot_of(data["robot"]), data["effects"])
+    model = DynamicModel(robot_of(data["robot"]), data["effects"], fixed=data.get("fixed"))
     return model.base if data["base"] else model
 
 

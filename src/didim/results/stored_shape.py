@@ -140,6 +140,7 @@ ESTIMATE = {
             "drive": Maybe(Table(Any)),
         },
         "effects": Maybe([str]),
+        "fixed": Maybe(Table(float)),
         "base": bool,
     },
 }

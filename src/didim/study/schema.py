@@ -150,6 +150,10 @@ class StudyFile(Table):
     """Subset of rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb;
     default: all that the robot declares.
     """
+    fixed: types.Values = None
+    """Known values, SI, that every method holds: standard parameters (M1), base parameters (ZZ1R)
+    or shapes of effects (vs1).
+    """
     gravity: types.Vector = None
     """m/s^2 in the base frame, where the robot is mounted otherwise than described."""
     joints: types.Texts = None

@@ -58,7 +58,7 @@ class Study:
             robot = load_named_robot(given.robot, self.folder, "robot", given.joints, given.lock)
             if self.settings.gravity is not None:
                 robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
-            return DynamicModel(robot, self.settings.effects)
+            return DynamicModel(robot, given.effects, fixed=given.fixed)
 
     @property
     def urdf(self) -> Path | None:

@@ -162,6 +162,11 @@ Positions = _type(
     {"type": "object", "additionalProperties": _ANGLE},
     lambda v: {name: radians_of(each) for name, each in v.items()},
 )
+Values = _type(
+    "a table of parameters and their known values, SI, such as { M1 = 0.49 }",
+    lambda v: isinstance(v, dict) and all(map(_number, v.values())),
+    {"type": "object", "additionalProperties": _NUMBER},
+)
 
 
 def _initial(*names: str) -> Any:
