@@ -84,8 +84,9 @@ class DynamicModel(TorqueModel):
                 raise InputError(
                     f"fixed: there is no parameter {shortened(name)}; {nearest(str(name), signs)}"
                 )
-            least = 0.0 if signs[name] is Sign.POSITIVE else None
-            values[name] = real(value, f"fixed: {name}", least=least)
+            zero = 0.0 if signs[name] is Sign.POSITIVE else None
+            bound = {"above" if name in shapes else "least": zero}
+            values[name] = real(value, f"fixed: {name}", **bound)
         own = {name: value for name, value in values.items() if name in shapes}
         object.__setattr__(self, "fixed", values)
         if own:
@@ -146,7 +147,7 @@ class DynamicModel(TorqueModel):
         """Another model with the same columns, and so the same base parameters and known ones."""
         model = replace(self, fixed=None, **changes)
         object.__setattr__(model, "fixed", self.fixed)
-        model.__dict__ |= {"base": replace(self.base, full=model), "known": self.known}
+        model.__dict__.update(base=replace(self.base, full=model), known=self.known)
         return model
 
     @cached_property
