@@ -183,7 +183,7 @@ class Known:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The known values that change no estimate, and why."""
+        """The known values without which as many base parameters would be left, and why."""
         return tuple(note for name in self.values if (note := self._note(name)))
 
     def _note(self, name: str) -> str:
@@ -195,10 +195,10 @@ class Known:
             return f"Fixed {name} follows from the other fixed values."
         column = self.regrouping.matrix[:, self.standard.index(name)]
         if not column.any():
-            return f"Fixed {name} changes nothing: no torque depends on it."
+            return f"Fixed {name} determines nothing: no torque depends on it."
         groups = [self.regrouping.names[j] for j in np.flatnonzero(column)]
         return (
-            f"Fixed {name} changes no base parameter: it stays regrouped with unknown ones in "
+            f"Fixed {name} determines no base parameter: it stays regrouped with unknown ones in "
             f"{', '.join(groups)}."
         )
 

@@ -283,7 +283,7 @@ class BaseModel(TorqueModel):
 
     @property
     def known_notes(self) -> tuple[str, ...]:
-        """The known values that change no estimate, and why."""
+        """The known values that determine nothing, and why."""
         return () if self.full.known is None else self.full.known.notes
 
     @property
