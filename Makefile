@@ -6,6 +6,9 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 
+# pytest rewrites the assertions of every test file; bytecode that is kept halves each collection.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-fast test-numba coverage check warm docs build bench pictures machines \
 	equations clean
 
@@ -96,6 +99,7 @@ bench: $(VENV)-bench/.installed
 
 pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/effect_pictures.py
 
 machines: $(VENV)/.installed-test
 	$(BIN)/python docs/machines.py

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         Effect,
         Joint,
         Robot,
-        effects,
         load_robot,
         shipped_robots,
     )
+    from didim.robot.catalogue import effects
     from didim.signals import (
         Experiment,
         Fourier,
@@ -63,10 +63,10 @@ _MODULES = {
         "Effect",
         "Joint",
         "Robot",
-        "effects",
         "load_robot",
         "shipped_robots",
     ),
+    "didim.robot.catalogue": ("effects",),
     "didim.dynamics": ("BaseModel", "DynamicModel"),
     "didim.signals": (
         "Experiment",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from didim.cli import main
+from didim.demo import demo
 from didim.paper.claims import claims, inertia_error
 from didim.paper.experiments import PaperExperiments
 from didim.paper.figures import FIGURES, draw, figure_files
 from didim.paper.tables import TABLES, table
-from support.virtual import paper
+from support.virtual import paper, share_paper
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +27,9 @@ def runs() -> PaperExperiments:
 
 
 @pytest.mark.slow
-def test_demo_prints_both_methods_and_draws(capsys, tmp_path):
+def test_demo_prints_both_methods_and_draws(capsys, tmp_path, monkeypatch):
+    share_paper(monkeypatch)
+    monkeypatch.setattr("didim.cli.demo.demo", cache(demo))
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     for piece in (
@@ -49,7 +54,8 @@ def test_demo_does_not_write_over_a_file_of_the_users(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_table(capsys, tmp_path):
+def test_one_table(capsys, tmp_path, monkeypatch):
+    share_paper(monkeypatch)
     assert main(["paper", "--table", "3"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("TABLE 3")

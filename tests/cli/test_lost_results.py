@@ -215,7 +215,7 @@ def test_of_several_writers_one_wins_and_the_others_are_told(force, tmp_path):
         ready.wait()
         try:
             output.write({file: str(k).encode() * 100_000}, allowed)
-        except output.UnwritableError as problem:
+        except didim.InputError as problem:
             told.append(str(problem))
 
     threads = [threading.Thread(target=writer, args=(k,)) for k in range(8)]

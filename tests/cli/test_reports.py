@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+from functools import cache
 
 import pytest
 
 from didim.cli import main
+from didim.demo import demo
 from support.studies import study, write_study
+from support.virtual import share_paper
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +79,9 @@ def test_a_result_that_is_no_good_is_reported_too(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_demo_writes_its_report_again_but_not_over_others(tmp_path, capsys):
+def test_the_demo_writes_its_report_again_but_not_over_others(tmp_path, capsys, monkeypatch):
+    share_paper(monkeypatch)
+    monkeypatch.setattr("didim.cli.demo.demo", cache(demo))
     (tmp_path / "mine.html").write_text("mine")
     assert main(["demo", "--report", "mine.html"]) == 2
     assert "was not made by didim" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def test_closed_streams(command, redirected, status):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
 def test_a_full_device():
-    found = shell(["schema", "study"], "> /dev/full")
+    found = shell(["completion", "bash"], "> /dev/full")
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
     assert "No space left" in found.stderr

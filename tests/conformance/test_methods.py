@@ -36,6 +36,7 @@ METHODS = {
 ITERATIVE = [name for name in METHODS if not name.startswith("IDIM")]
 
 
+@cache
 def record(name: str = "", seed: int = 0) -> didim.Experiment:
     if name == "output error, both":
         scara = model()

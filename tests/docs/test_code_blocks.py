@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import didim
 from didim.cli import main
 from didim.study.reading import check_study
 from support.files import ARM_URDF
+from support.virtual import share_paper
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -30,19 +32,29 @@ def test_every_block_is_of_a_kind_that_is_run(page):
     assert {language for language, _ in BLOCK.findall(page.read_text())} <= {"python", "sh", "toml"}
 
 
-@pytest.fixture(autouse=True)
-def own_robot_and_log(tmp_path, monkeypatch):
-    """What the pages call a user's own: a URDF, a log, and a study of both."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "arm.urdf").write_text(ARM_URDF)
-    arm = didim.DynamicModel(didim.load_robot("arm.urdf"))
+@pytest.fixture(scope="module")
+def arm_and_log(tmp_path_factory) -> Path:
+    """A folder with what the pages call a user's own: a URDF and a log."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "arm.urdf").write_text(ARM_URDF)
+    arm = didim.DynamicModel(didim.load_robot(folder / "arm.urdf"))
     t = np.arange(0, 10, 0.005)
     q, dq, ddq = didim.Fourier.random(arm.robot, 1).sample(t)
     tau = arm.inverse_dynamics(
         q, dq, ddq, np.where(np.char.startswith(arm.parameter_names, "F"), 0.3, arm.nominal)
     )
     names = "time,pos_1,pos_2,torque_1,torque_2,ref_1,ref_2"
-    np.savetxt("run.csv", np.column_stack([t, q, tau, q]), "%.10g", ",", header=names, comments="")
+    table = np.column_stack([t, q, tau, q])
+    np.savetxt(folder / "run.csv", table, "%.10g", ",", header=names, comments="")
+    return folder
+
+
+@pytest.fixture
+def own_robot_and_log(arm_and_log, tmp_path, monkeypatch):
+    """Both in the working folder, for a page to use and change."""
+    shutil.copytree(arm_and_log, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    share_paper(monkeypatch)
 
 
 def shell(text: str) -> None:
@@ -57,6 +69,7 @@ def shell(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_robot_and_log")
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name
 )

@@ -137,6 +137,25 @@ def test_parameters_that_share_an_unknown_are_tied(weights):
     assert found.rank == b - k
 
 
+@cache
+def pendulum() -> didim.Experiment:
+    m, law = model("double_pendulum"), didim.PD(natural_frequency=30.0)
+    trajectory = didim.Fourier.random(m.robot, 1, period=5.0, periods=1)
+    return didim.virtual_experiment(m, m.nominal, law, trajectory, rate=200.0, noise=0.02)[0]
+
+
+@pytest.mark.parametrize("name", ["didim", "output_error", "gauss_newton"])
+def test_simulated_methods_tie_them_too(name):
+    law = didim.PD(natural_frequency=30.0)
+    method = replace(methods()[name], controller=law)
+    found = didim.identify(known("double_pendulum", ZZ1=0.046, MX1=0.16), pendulum(), method)
+    assert found.status == "converged"
+    assert (found.values[0] - 0.046) / 0.09 == pytest.approx((found.values[1] - 0.16) / 0.3)
+    assert found.sigma[0] / 0.09 == pytest.approx(found.sigma[1] / 0.3)
+    truth = model("double_pendulum").base.nominal
+    assert np.all(np.abs(found.values - truth) < 4.0 * found.corrected_sigma)
+
+
 def test_noise_free_equations_give_the_truth_to_rounding():
     for robot, fixed in (
         ("emps", (("M1", 95.1089),)),
@@ -276,6 +295,16 @@ def test_the_physical_solution_has_the_known_values():
         np.testing.assert_allclose(found.values[held], expected, rtol=1e-9)
 
 
+def test_what_is_physical_only_without_the_known_values_is_told():
+    """A link of 0.5 kg has no first moment of 0.24 kg m at an inertia of 0.062 kg m2."""
+    found = didim.identify(known(M2=0.5, Fv2=0.0), record(), didim.IDIM(consistent=True))
+    assert found.standard is not None
+    assert found.consistency.physical
+    assert "MX2" in found.at_border
+    assert "Fv2" not in found.at_border  # known to be zero
+    assert sum("not with the fixed values" in note for note in found.notes) == 1
+
+
 def test_essential_parameters_keep_the_known_ones():
     found = didim.identify(known(MY2=0.0, Fv1=0.03), record(), didim.IDIM(essential=True))
     assert {"MY2", "Fv1"} <= set(found.names)
@@ -333,7 +362,7 @@ def test_a_study_has_fixed_values(tmp_path):
     assert found.fixed == ("ZZ1R", "Fv1")
     assert found.values[1] == 0.04
     for text in ("fixed.Fv1=nan", "fixed.Fv1=abc", "fixed=3", "fixed.Fv1=true"):
-        with pytest.raises(didim.InputError, match="known values"):
+        with pytest.raises(didim.InputError, match="names and numbers"):
             didim.load_study(path, [text])
     with pytest.raises(didim.InputError, match=r"study.toml: fixed: there is no parameter 'Fw1'"):
         _ = didim.load_study(path, ["fixed.Fw1=1.0"]).model

@@ -28,14 +28,44 @@ print("torque", model.inverse_dynamics(x, x, x, model.nominal)[0, 0])
 """
 
 
-FILTER = """
+CALLEE = """
+from didim.jit.compiled import kernel
+
+@kernel
+def scaled(x):
+    return 3.0 * x
+"""
+
+CALLER = """
+from didim.jit.compiled import entry
+from didim.jit.kernels.callee import scaled
+from didim.jit.types import float64
+
+@entry(float64(float64))
+def one_more(x):
+    return scaled(x) + 1.0
+"""
+
+CALL = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
-import numpy as np
-from didim.signals.filters import lowpass
-print("filtered", lowpass(np.ones((200, 1)), 100.0, 5.0)[100, 0].round(9))
+from didim.jit.kernels.caller import one_more
+print("found", one_more(2.0))
 """
-"""One small kernel, which is compiled in a few seconds."""
+
+
+@pytest.fixture
+def package(tmp_path) -> Path:
+    """The folder of a copy of didim with two kernels of one statement in two files, which take a
+    fraction of a second to compile; those of robots take ten.
+    """
+    folder = tmp_path / "package"
+    shutil.copytree(Path(didim.__file__).parent, folder / "didim")
+    kernels = folder / "didim" / "jit" / "kernels"
+    kernels.mkdir()
+    for name, text in (("__init__", ""), ("callee", CALLEE), ("caller", CALLER)):
+        (kernels / f"{name}.py").write_text(text)
+    return folder
 
 
 def run(
@@ -48,36 +78,30 @@ def run(
 
 
 @pytest.mark.slow
-def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(tmp_path):
-    """`inverse_dynamics_batch` is cached; `scale` lives in another file and is changed to return
-    twice its product.
+def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(package, tmp_path):
+    """`one_more` is cached; `scaled` lives in another file and is changed to return twice its
+    product.
     """
-    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
     cache = tmp_path / "cache"
-    first = run(tmp_path, cache).stdout
-    assert "compiling didim.dynamics.kernels.inverse.inverse_dynamics_batch" in first
-    assert "torque 95.1089" in first
-    again = run(tmp_path, cache).stdout
+    first = run(package, cache, CALL).stdout
+    assert "compiling didim.jit.kernels.caller.one_more" in first
+    assert "found 7.0" in first
+    again = run(package, cache, CALL).stdout
     assert "compiling" not in again
-    assert "torque 95.1089" in again
-    vectors = tmp_path / "didim" / "dynamics" / "kernels" / "vectors.py"
-    source = vectors.read_text()
-    edited = source.replace(
-        "return (k * a[0], k * a[1], k * a[2])", "return (2 * k * a[0], 2 * k * a[1], 2 * k * a[2])"
-    )
-    assert edited != source
-    vectors.write_text(edited)
-    assert "torque 190.2178" in run(tmp_path, cache).stdout
+    assert "found 7.0" in again
+    edited = CALLEE.replace("3.0 * x", "6.0 * x")
+    assert edited != CALLEE
+    (package / "didim" / "jit" / "kernels" / "callee.py").write_text(edited)
+    assert "found 13.0" in run(package, cache, CALL).stdout
 
 
 @pytest.mark.slow
-def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(tmp_path):
+def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(package):
     """Those below `kernels` packages, and all of `jit/`."""
-    shutil.copytree(Path(didim.__file__).parent, tmp_path / "didim")
     script = "from didim.jit.compiled import source_key; print(source_key())"
 
     def key() -> str:
-        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        environment = os.environ | {"PYTHONPATH": str(package)}
         command = [sys.executable, "-c", script]
         return subprocess.run(
             command, env=environment, capture_output=True, text=True, check=True
@@ -85,35 +109,35 @@ def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(tmp_
 
     keys = {key()}
     for name in ("jit/function_pointers.py", "jit/types.py", "dynamics/kernels/vectors.py"):
-        with (tmp_path / "didim" / name).open("a") as source:
+        with (package / "didim" / name).open("a") as source:
             source.write("# edited\n")
         keys.add(key())
     assert len(keys) == 4
 
 
 @pytest.mark.slow
-def test_a_folder_that_cannot_be_written_costs_one_warning(tmp_path):
+def test_a_folder_that_cannot_be_written_costs_one_warning(package, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    result = run(Path(didim.__file__).parent.parent, blocked, FILTER)
-    assert "filtered 1.0" in result.stdout
+    result = run(package, blocked, CALL)
+    assert "found 7.0" in result.stdout
     assert result.stderr.count("didim cannot write its cache") == 1
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
 @pytest.mark.slow
-def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(tmp_path):
+def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(package, tmp_path):
     """Numba runs what it finds: flipped machine code ends the process, or computes wrongly."""
-    package = Path(didim.__file__).parent.parent
-    run(package, tmp_path, FILTER)
-    (code,) = tmp_path.rglob("*forward_backward*.nbc")
+    cache = tmp_path / "cache"
+    run(package, cache, CALL)
+    (code,) = cache.rglob("*one_more*.nbc")
     content = bytearray(code.read_bytes())
-    content[len(content) // 2] ^= 16
+    content[content.index(b"\x7fELF") + 64] ^= 16  # in the first instruction
     code.write_bytes(content)
-    result = run(package, tmp_path, FILTER)
-    assert "filtered 1.0" in result.stdout
+    result = run(package, cache, CALL)
+    assert "found 7.0" in result.stdout
     assert "has another checksum" in result.stdout
-    assert "damaged" not in run(package, tmp_path, FILTER).stdout
+    assert "damaged" not in run(package, cache, CALL).stdout
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from didim.cli import main
 from support.estimates import estimate_of
 from support.reported import found, hostile
-from support.virtual import model
+from support.virtual import model, share_paper
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install '.[test]'"
@@ -47,31 +47,50 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    assert (
-        main(["demo", "--report", str(folder / "demo.html"), "--picture", str(folder / "demo.png")])
-        == 0
-    )
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        share_paper(monkeypatch)
+        files = ["--report", str(folder / "demo.html"), "--picture", str(folder / "demo.png")]
+        assert main(["demo", *files]) == 0
     return folder / "demo.html"
 
 
-@pytest.fixture
-def opened(browser):
-    """A function that opens a file and keeps what the browser complains of and asks for."""
-    contexts = []
+def new_page(browser, **settings: Any) -> Any:
+    """A page of its own context, which keeps what the browser complains of and asks for."""
+    page = browser.new_context(**settings).new_page()
+    page.complaints, page.asked = [], []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda problem: page.complaints.append(str(problem)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    return page
 
-    def open_file(file: Path, width: int = 1280, **settings: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 850}, **settings)
-        contexts.append(context)
-        page = context.new_page()
+
+@pytest.fixture(scope="module")
+def desktop(browser) -> Any:
+    """The page that tests with a mouse go to their file with: a context costs half a second."""
+    return new_page(browser)
+
+
+@pytest.fixture
+def opened(browser, desktop):
+    """A function that opens a file, on the desktop's page or, with settings, on one of its own."""
+    own = []
+
+    def open_file(
+        file: Path, width: int = 1280, color_scheme: str = "light", **settings: Any
+    ) -> Any:
+        page = desktop
+        if settings:
+            page = new_page(browser, **settings)
+            own.append(page.context)
+        page.goto("about:blank")  # nothing of the page before is left, not even where it was
+        page.set_viewport_size({"width": width, "height": 850})
+        page.emulate_media(media="screen", color_scheme=color_scheme)
         page.complaints, page.asked = [], []
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda problem: page.complaints.append(str(problem)))
-        page.on("request", lambda request: page.asked.append(request.url))
         page.goto(file.resolve().as_uri())
         return page
 
     yield open_file
-    for context in contexts:
+    for context in own:
         context.close()
 
 

@@ -269,8 +269,8 @@ def test_unknown_gains_do_not_condemn_the_dynamics():
 def test_guessed_gains_are_no_better_than_unknown_ones():
     assumed = {"study": {"controller": {"assumed": True}}}
     guessed = judge(replace(found("DIDIM"), provenance=assumed))
-    assert guessed.gains.level == "no"
     assert guessed.values.level == "care"
+    assert guessed.gains.level == "no"
     assert judge(found("DIDIM")).gains.level == "care"
     assert judge(found("gains")).gains.level == "yes"
     assert judge(found("IDIM")).gains is None

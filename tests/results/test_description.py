@@ -1,5 +1,5 @@
 """Errors of scale that leave no residual are doubted where the robot's description tells: factors
-on torques and clock, zeros, missing rotors.
+on torques and clock, zeros, missing rotors. A factor on one torque shows in the record itself.
 """
 
 from __future__ import annotations
@@ -12,8 +12,14 @@ import pytest
 
 import didim
 from didim.checks import diagnose
+from didim.regression.least_squares import fit
+from didim.regression.system import observe
+from didim.regression.torque_factors import torque_factors
 from didim.results.description import compare, poses, same_for_all
-from didim.results.scale_doubts import DoubtKind, scale_doubts, scale_notes
+from didim.results.scale_doubts import DoubtKind, scale_doubts
+from didim.results.scale_notes import scale_notes
+from didim.signals.rows import RowSelection
+from didim.signals.states import States
 from support.virtual import model
 
 METHOD = didim.IDIM(cutoff=None, decimation=1)
@@ -44,6 +50,12 @@ def scales(arm: didim.DynamicModel, changed: didim.Experiment) -> set[str]:
     return {each.level for each in diagnose(arm, [changed]) if each.check == "scale"}
 
 
+def disagreement(arm: didim.DynamicModel, changed: didim.Experiment) -> list[str]:
+    """Notes on torques that disagree with each other."""
+    notes = didim.identify(arm, changed, METHOD).notes
+    return [note for note in notes if "Torques of the joints disagree" in note]
+
+
 ROBOTS = ("double_pendulum", "panda", "tx40", "scara", "emps")
 
 
@@ -51,6 +63,7 @@ ROBOTS = ("double_pendulum", "panda", "tx40", "scara", "emps")
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_right_record_is_not_doubted(name):
     assert doubts(model(name), record(name)) == {}
+    assert disagreement(model(name), record(name)) == []
     assert scales(model(name), record(name)) == {"pass"}
 
 
@@ -58,6 +71,7 @@ def test_a_right_record_is_not_doubted(name):
 @pytest.mark.parametrize("name", ["double_pendulum", "panda", "tx40"])
 def test_all_torques_by_a_factor(name):
     changed = replace(record(name), tau=1.2 * np.asarray(record(name).tau))
+    assert disagreement(model(name), changed) == []
     found = doubts(model(name), changed)
     assert [*found] == [DoubtKind.TORQUES]
     assert found[DoubtKind.TORQUES].values[0] == pytest.approx(1.2, abs=0.02)
@@ -100,6 +114,42 @@ def test_the_torque_of_one_joint_by_a_factor(joint, kind):
     assert scales(model("panda"), changed) == {"warn"}
 
 
+@pytest.mark.parametrize(
+    ("name", "joint", "is_described"),
+    [
+        ("scara", 1, False),
+        ("double_pendulum", 1, True),
+        ("tx40", 2, True),
+        ("tx40", 4, True),
+        ("tx40", 5, False),
+    ],
+)
+def test_the_torque_of_one_joint_beside_those_of_the_others(name, joint, is_described):
+    """Joints share parameters, so that no description is needed; it alone does not show these, or
+    not always.
+    """
+    arm, right = model(name) if is_described else undescribed(name), record(name)
+    tau = np.array(right.tau)
+    tau[:, joint] *= 1.2
+    (note,) = disagreement(arm, replace(right, tau=tau))
+    assert f"that of joint {joint + 1} ({arm.robot.joint_names[joint]}) is 1." in note
+
+
+def test_the_factor_and_its_sigma():
+    """s of the joint that is wrong, beside the truth."""
+    arm, tau = model("tx40").base, np.array(record("tx40").tau)
+    tau[:, 2] *= 1.2
+    motion = record("tx40")
+    q, dq, ddq = didim.Fourier.random(arm.robot, 1, period=10.0, harmonics=6).sample(motion.t)
+    selection = RowSelection()
+    system = observe(arm, States(q, dq, ddq), tau, selection, selection.window(motion.t))
+    solution = fit(system, "wls")
+    found = torque_factors(system, solution, solution.values, 1.1)
+    assert found.value[2] == pytest.approx(1.2, abs=4 * found.sigma[2])
+    assert found.sigma[2] < 0.01
+    assert found.explained.argmax() == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "joint"), [("double_pendulum", 1), ("panda", 2), ("tx40", 1)])
 def test_a_zero_that_is_off(name, joint):
@@ -131,10 +181,14 @@ def test_a_rotor_that_the_model_lacks_is_named():
     assert any('is a rotor (effect "rotor") missing?' in note for note in notes)
 
 
-def test_nothing_is_said_without_a_description():
-    robot = didim.load_robot("scara")
+def undescribed(name: str) -> didim.DynamicModel:
+    robot = didim.load_robot(name)
     joints = tuple(replace(j, link=np.full(10, np.nan), nominal={}) for j in robot.joints)
-    bare = didim.DynamicModel(replace(robot, joints=joints))
+    return didim.DynamicModel(replace(robot, joints=joints))
+
+
+def test_nothing_is_said_without_a_description():
+    bare = undescribed("scara")
     assert doubts(bare, record("scara")) == {}
     assert scales(bare, record("scara")) == {"unjudged"}
 

@@ -47,11 +47,11 @@ def test_what_the_fit_knew_is_not_held_out(record, how):
     """The fit had the first half: half of the whole record, in whatever disguise, was seen."""
     again = SAME[how](record)
     half = record.between(0.0, float(record.t[-1]) / 2)
-    assert seen_fraction(again, [half]) == pytest.approx(0.5, abs=0.01)
     estimate = didim.identify(model(), half, didim.IDIM(), again)
-    assert estimate.validation[0].seen == pytest.approx(0.5, abs=0.01)
     judged = judge(estimate)
     assert judged.other.level == "care"
+    assert seen_fraction(again, [half]) == pytest.approx(0.5, abs=0.01)
+    assert estimate.validation[0].seen == pytest.approx(0.5, abs=0.01)
     assert "fitted to, in whole or in part" in judged.other.why
 
 
@@ -83,14 +83,14 @@ def wrong_loop() -> didim.Estimate:
 @pytest.mark.slow
 def test_a_wrong_loop_shows_along_the_measured_motion(wrong_loop):
     """The same wrong loop hides on the held-out record what inverse dynamics shows."""
+    settled = judge(replace(wrong_loop, status=didim.Status.CONVERGED))
+    assert settled.other.level != "yes"
+    assert settled.values.level != "yes"
+    assert "along the measured motion" in settled.other.why
     tried = wrong_loop.validation[0]
     assert tried.along_motion is not None
     assert tried.along_motion.residual > 1.5 * tried.residual
     assert tried.worst == tried.along_motion.residual
-    settled = judge(replace(wrong_loop, status=didim.Status.CONVERGED))
-    assert settled.other.level != "yes"
-    assert "along the measured motion" in settled.other.why
-    assert settled.values.level != "yes"
     assert "along the measured motion" in wrong_loop.summary()
 
 
@@ -120,6 +120,23 @@ def test_rows_at_rest_are_told_of_fit_and_held_out_record(record):
     assert estimate.summary().count("below rest_velocity") >= 3
     all_rows = didim.identify(model(), halves[0], didim.IDIM(), halves[1])
     assert all_rows.fitted == ()
+
+
+def test_notes_of_held_out_records_reach_the_summary(record):
+    """And those that a part of the same file shares with the fit are told once."""
+    middle = float(record.t[-1]) / 2
+    damaged = replace(record, notes=("3 lines are damaged: left out.",))
+    halves = damaged.between(0.0, middle), damaged.between(middle, 2 * middle)
+    for name, count in (("other", 1), (record.name, 0)):
+        tried = replace(halves[1], name=name)
+        notes = didim.identify(model(), halves[0], didim.IDIM(), tried).notes
+        assert [*notes].count(f"{name}: 3 lines are damaged: left out.") == 1
+        assert len([each for each in notes if "damaged" in each]) == 1 + count
+    tau = np.array(halves[1].tau)
+    tau[: int(0.6 * len(tau)), 1] = 0.0
+    dead = replace(halves[1], tau=tau, name="dead", notes=())
+    notes = didim.identify(model(), halves[0], didim.IDIM(), dead).notes
+    assert any(each.startswith("dead: tau of joint 2 is exactly zero") for each in notes)
 
 
 def test_methods_are_compared_on_the_same_rows(record):

@@ -28,17 +28,22 @@ def refused(path, message):
     assert len(str(problem.value)) < 500
 
 
+def columns(count: int) -> str:
+    return ",".join(f"c{k}" for k in range(count))
+
+
 @pytest.mark.parametrize(
-    ("header", "message"),
+    ("make", "message"),
     [
-        (",".join(f"c{k}" for k in range(50_000)), "has 50000 columns, and 10000 is the limit"),
-        (",".join(f"c{k}" for k in range(1_000_000)), "line 1 has more than 1000000 characters"),
-        ("t," + "[" * 60_000, "the name of a column has 60000 letters"),
-        ("t,tau" + "9" * 5000, "the name of a column has 5003 letters"),
+        (lambda: columns(50_000), "has 50000 columns, and 10000 is the limit"),
+        (lambda: columns(1_000_000), "line 1 has more than 1000000 characters"),
+        (lambda: "t," + "[" * 60_000, "the name of a column has 60000 letters"),
+        (lambda: "t,tau" + "9" * 5000, "the name of a column has 5003 letters"),
     ],
     ids=["50 000 columns", "a million columns", "brackets", "digits"],
 )
-def test_headers_that_took_more_than_a_minute(header, message, tmp_path):
+def test_headers_that_took_more_than_a_minute(make, message, tmp_path):
+    header = make()
     (tmp_path / "a.csv").write_text(f"{header}\n{','.join('1' for _ in header.split(','))}\n")
     refused(tmp_path / "a.csv", message)
 

@@ -24,7 +24,9 @@ def leaves(table: type[BaseModel], path: str = "") -> list[tuple[str, Any]]:
     schemas = table.model_json_schema()["properties"]
     for name, field in table.model_fields.items():
         inner = _tables(field.annotation)
-        index = ".0" if "list" in str(field.annotation) and inner else ""
+        several = {"list[": ".0", "dict[": ".k"}
+        place = (each for start, each in several.items() if str(field.annotation).startswith(start))
+        index = next(place, "") if inner else ""
         if inner and inner != [Files]:
             found += leaves(inner[0], f"{path}{name}{index}.")
         else:
@@ -68,12 +70,15 @@ LEAVES = leaves(schema.StudyFile)
 
 @pytest.mark.parametrize(("key", "wanted"), LEAVES, ids=[key for key, _ in LEAVES])
 def test_set_reaches_every_key(key, wanted):
-    data = study()
+    data = study(effect=[{"name": "cable", "torque": "k * q", "unknown": {"k": {}}}])
     text = sample(wanted)
     apply_setting(data, f"{key}={text}")
     node: Any = check_study(data, "study.toml")
     for part in key.split("."):
-        node = node[int(part)] if isinstance(node, list) else getattr(node, part)
+        if isinstance(node, list | dict):
+            node = node[int(part) if isinstance(node, list) else part]
+        else:
+            node = getattr(node, part)
     assert node is not None
     assert _bare(str(node)) == _bare(text.replace("true", "True"))
 

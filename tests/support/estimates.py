@@ -36,3 +36,23 @@ def estimate_of(model: didim.DynamicModel, spread: float = 0.05, seed: int = 0) 
         model, didim.Experiment(t, tau, None, q), didim.IDIM(cutoff=None, decimation=1)
     )
     return replace(found, values=beta)
+
+
+def estimate_at(model: didim.DynamicModel, phi: np.ndarray, like: didim.Estimate) -> didim.Estimate:
+    """An estimate of any model with the base parameters of phi (p,): what `like` tells of its fit,
+    nothing fitted.
+    """
+    base = model.base
+    b, n = len(base.parameter_names), model.robot.n
+    return replace(
+        like,
+        model=base,
+        names=base.parameter_names,
+        values=base.matrix @ phi,
+        covariance=1e-6 * np.eye(b),
+        corrected_covariance=1e-6 * np.eye(b),
+        residual_by_joint=np.zeros(n),
+        residual_over_noise=None,
+        standard=phi,
+        history=(),
+    )

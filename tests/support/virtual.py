@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 
 import didim
-from didim.paper.experiments import PaperExperiments
+from didim.paper.experiments import BANDWIDTH, TRAJECTORY_SEED, PaperExperiments
 
 
 @cache
@@ -15,12 +16,32 @@ def model(name: str = "scara", effects: tuple[str, ...] | None = None) -> didim.
     return didim.DynamicModel(didim.load_robot(name), effects)
 
 
+LONG_PERIODS = 26
+"""Of the record of 0.5 Hz (VI.C): a seventh of what `didim paper` has."""
+
+
 @cache
-def paper() -> PaperExperiments:
-    """The paper's experiments, made once in each worker; that of 0.5 Hz (VI.C) on a seventh of the
-    record.
+def _experiments(
+    seed: int, trajectory: int, bandwidth: tuple[float, float], long_periods: int
+) -> PaperExperiments:
+    return PaperExperiments(seed, trajectory, bandwidth, long_periods=long_periods)
+
+
+def paper(seed: int = 0, long_periods: int = LONG_PERIODS) -> PaperExperiments:
+    """The paper's experiments, made once in each worker."""
+    return _experiments(seed, TRAJECTORY_SEED, BANDWIDTH, long_periods)
+
+
+def share_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `didim demo` and `didim paper` take the runs that `paper` has made where they ask for
+    the same ones. Not for Tables 5 and 6: their record is longer.
     """
-    return PaperExperiments(long_periods=26)
+
+    def shared(seed=0, trajectory=TRAJECTORY_SEED, bandwidth=BANDWIDTH) -> PaperExperiments:
+        return _experiments(seed, trajectory, bandwidth, LONG_PERIODS)
+
+    for module in ("didim.demo", "didim.cli.paper"):
+        monkeypatch.setattr(f"{module}.PaperExperiments", shared)
 
 
 @cache

@@ -1,5 +1,5 @@
-"""Check of the scales of a record against the description: factors on torques, the clock, zeros
-of positions, and missing rotors.
+"""Check of the scales of a record against the description and of its torques against each other:
+factors on torques, the clock, zeros of positions, and missing rotors.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from didim.errors import InputError
 from didim.regression.least_squares import fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem, observe, stack
+from didim.regression.torque_factors import torque_factors
 from didim.results.description import compare, same_for_all
-from didim.results.scale_doubts import compared, scale_doubts, sentence
+from didim.results.scale_doubts import MAX_FACTOR, compared, scale_doubts
+from didim.results.scale_notes import sentence
 from didim.signals.rows import RowSelection
 
 MIN_ROWS = 200
@@ -40,14 +42,15 @@ def scale(records: Sequence[CheckData]) -> Iterator[Finding]:
     covariance = statistics(system, solution).corrected
     q = np.vstack([data.even.q[data.inner] for data in records if data.even.q is not None])
     found = compare(base, q, *same_for_all(base, solution.values, covariance))
-    if found is None:
-        yield unjudged("scale", "the links are not described", _DESCRIBE)
-        return
-    doubts = scale_doubts(base, found)
+    factors = torque_factors(system, solution, solution.values, MAX_FACTOR)
+    doubts = scale_doubts(base, found, factors)
     for doubt in doubts:
         seen, cause = sentence(base, doubt)
         yield Finding("scale", "warn", seen, cause)
     if doubts:
+        return
+    if found is None:
+        yield unjudged("scale", "the links are not described", _DESCRIBE)
         return
     judged = np.flatnonzero(np.logical_or(*compared(found)))
     if judged.size:

@@ -42,8 +42,10 @@ def fitted(
             return None
         chosen = np.arange(data.even.t.size)[data.inner if not use_reference else slice(None)]
         chosen = chosen[:: -(-chosen.size // MAX_SAMPLES)]
-        some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
         tau = data.even.tau[chosen]
+        signals = {name: logged[chosen] for name, logged in states.signals.items()}
+        signals["load"] = tau  # near enough for rank and condition: its friction is a part of it
+        some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen], signals=signals)
         systems.append(observe(data.model.base, some, tau, RowSelection(1), (0, chosen.size), k))
         motions.append(some.q)
     return stack(systems), motions

@@ -180,7 +180,7 @@ def position_units(data: CheckData) -> Iterator[Finding]:
     bad = False
     known = {
         "q": record.q,
-        "q_ref": None if record.q_ref is None else record.reference().sample(record.t)[0],
+        "q_ref": None if record.q_ref is None else record.reference().positions(record.t),
     }
     for name, value in known.items():
         if value is None:

@@ -123,6 +123,10 @@ class IdentifyAnswer(Answer):
     """The final simulated loop; null where none was simulated."""
     gains: dict[str, list[Number]]
     """Estimated gains: value and sigma."""
+    shapes: dict[str, list[Number]]
+    """Parameters that the torque is not linear in, such as vs1: value, SI, and sigma, null where it
+    was not estimated.
+    """
     judgement: JudgementAnswer
     consistency: ConsistencyAnswer
     at_border: list[str]
@@ -219,11 +223,24 @@ class ParameterAnswer(Answer):
     nominal: Number
 
 
+class ShapeAnswer(Answer):
+    """One parameter that the torque is not linear in."""
+
+    name: str
+    unit: str
+    value: float
+    known: bool
+    """Whether it is held at its value unless it is asked for."""
+
+
 class BaseAnswer(Answer):
     """The result of `didim base`."""
 
     robot: str
     parameters: list[ParameterAnswer]
+    shapes: list[ShapeAnswer]
+    channels: list[str]
+    """Names of the logged channels that effects need."""
 
 
 SCHEMAS: dict[str, type[Answer]] = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 
-from didim.cli.answers import BaseAnswer, ParameterAnswer, printed
+from didim.cli.answers import BaseAnswer, ParameterAnswer, ShapeAnswer, printed
 from didim.cli.joints import joint_options
 from didim.dynamics import DynamicModel
+from didim.dynamics.parameters import ParameterInfo
 from didim.robot import load_robot
 from didim.robot.inertia import is_consistent
 
@@ -26,7 +27,17 @@ def run(options: argparse.Namespace) -> int:
             ParameterAnswer(name=name, formula=formula, nominal=value)
             for name, formula, value in rows
         ]
-        print(printed(BaseAnswer(robot=model.robot.name, parameters=parameters)))
+        shapes = [
+            ShapeAnswer(name=each.name, unit=each.unit, value=float(value), known=each.known)
+            for each, value in _shapes(model)
+        ]
+        answer = BaseAnswer(
+            robot=model.robot.name,
+            parameters=parameters,
+            shapes=shapes,
+            channels=list(model.channels),
+        )
+        print(printed(answer))
         return 0
     width = max((len(name) for name, _, _ in rows), default=4)
     counts = f"{len(model.parameter_names)} standard parameters, {len(rows)} base parameters"
@@ -34,6 +45,13 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{'name':<{width}}  {'nominal':>12}  regroups")
     for name, formula, value in rows:
         print(f"{name:<{width}}  {'-' if value is None else format(value, '.6g'):>12}  {formula}")
+    if _shapes(model):
+        print("\nNot linear in the torque:")
+        for each, number in _shapes(model):
+            held = "  held unless it is asked for" if each.known else ""
+            print(f"{each.name:<{width}}  {number:>12.6g}  {each.unit}{held}")
+    for channel, effect in model.layout.needs.items():
+        print(f"\nThe effect {effect!r} needs the logged channel {channel!r}.")
     if base.defect > 1e-9:
         print(
             "\nNote: angles of this robot look rounded; the base parameters reproduce its torque "
@@ -46,6 +64,12 @@ def run(options: argparse.Namespace) -> int:
                 f"{joint.name!r} are not physically consistent."
             )
     return 0
+
+
+def _shapes(model: DynamicModel) -> list[tuple[ParameterInfo, float]]:
+    """Parameters that the torque is not linear in, and their values."""
+    terms = model.layout.terms
+    return list(zip(terms.shapes, terms.values.tolist(), strict=True))
 
 
 def _effects(text: str | None) -> list[str] | None:

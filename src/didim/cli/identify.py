@@ -120,6 +120,10 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
     uses = [UseAnswer(name=each.name, level=each.level, why=each.why) for each in judged.uses]
     own: dict[str, Any] = {
         "robot": estimate.model.robot.name,
+        "shapes": {
+            name: data["shapes"].get(name, [value, None])
+            for name, value in estimate.model.full.shape_values.items()
+        },
         "validation": validations(data),
         "fitted": [_validation(each) for each in data["fitted"]],
         "along_motion": [AlongMotionAnswer(**each) for each in data["along_motion"]],

@@ -21,7 +21,7 @@ from didim.control.kernels.law import (
     Law,
 )
 from didim.control.settings import is_default, refuse_unless
-from didim.dynamics.kernels.tree import Tree, Values
+from didim.dynamics.kernels.tree import Values
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
 from didim.validation import per_joint, real, whole
@@ -306,12 +306,6 @@ class Controller:
         if self.model is None:
             return simulated
         return self.model.values(self.model.nominal if self.parameters is None else self.parameters)
-
-    def own_tree(self, model: TorqueModel) -> Tree:
-        """Geometry of the controller's own model; the simulated robot's, unused, where it has
-        none.
-        """
-        return model.tree if self.model is None else self.model.tree
 
     def controller_state(self, n: int, c: int) -> ControllerState:
         """The initial state, all zero, for n joints and c contacts of the controller's own

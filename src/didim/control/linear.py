@@ -87,6 +87,13 @@ def linearise(
 
     Implements (52), (60).
     """
+    return linearise_along(model, parameters, loop, per_joint(q, "q", model.robot.n)[None, :])[0]
+
+
+def linearise_along(
+    model: TorqueModel, parameters: ArrayLike, loop: Controller, poses: Array
+) -> list[LinearLoop | None]:
+    """The loop around each of the configurations (K, n), as `linearise` has it."""
     if not isinstance(loop, Controller):
         raise InputError(
             f"loop must be a controller such as didim.PD, found {type(loop).__name__}."
@@ -99,32 +106,38 @@ def linearise(
         else np.ones(n),
     )
     if law.kind == USER:
-        return None
-    at = per_joint(q, "q", n)[None, :]
-    M = model.inertia_matrix(at, parameters)[0]
-    if np.linalg.eigvalsh(M)[0] <= 0:
-        return None
-    values = model.values(parameters)
-    viscous = values.viscous + np.diag(0.5 * (values.viscous_positive + values.viscous_negative))
-    gain = law.gain
+        return [None] * len(poses)
+    inertia, viscous = model.inertia_matrix(poses, parameters), _viscous(model, parameters)
+    gains = np.broadcast_to(law.gain, inertia.shape)
     if law.kind == COMPUTED_TORQUE and loop.model is not None:
         own = loop.model.nominal if loop.parameters is None else loop.parameters
-        gain = loop.model.inertia_matrix(at, own)[0]
-        theirs = loop.model.values(own)
-        viscous = (
-            viscous
-            - theirs.viscous
-            - np.diag(0.5 * (theirs.viscous_positive + theirs.viscous_negative))
-        )
-    inverse = np.linalg.inv(M)
+        gains = loop.model.inertia_matrix(poses, own)
+        viscous = viscous - _viscous(loop.model, own)
+    feasible = np.linalg.eigvalsh(inertia)[:, 0] > 0
+    return [
+        _linear_loop(M, viscous, gain, law, loop.delay) if positive else None
+        for M, gain, positive in zip(inertia, gains, feasible, strict=True)
+    ]
+
+
+def _viscous(model: TorqueModel, parameters: ArrayLike) -> Array:
+    """Fv (n, n), the mean of both directions."""
+    values = model.values(parameters)
+    both = 0.5 * (values.viscous_positive + values.viscous_negative)
+    return np.asarray(values.viscous + np.diag(both))
+
+
+def _linear_loop(M: Array, viscous: Array, gain: Array, law: Law, delay: int) -> LinearLoop:
+    """The loop with the inertia matrix, viscous friction and gain of the drive (n, n)."""
+    n, inverse = len(M), np.linalg.inv(M)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [np.zeros((n, n)), -inverse @ viscous]])
     B = np.vstack([np.zeros((n, n)), inverse @ gain])
     if law.period == 0:
         return LinearLoop(*np.linalg.eig(_continuous(A, B, law)), False, n)
-    delay = min(loop.delay, MAX_DELAY)
-    stretch = (loop.delay + 0.5) / (delay + 0.5)
+    kept = min(delay, MAX_DELAY)
+    stretch = (delay + 0.5) / (kept + 0.5)
     multipliers, vectors = np.linalg.eig(
-        _sampled(A, B, law._replace(period=stretch * law.period), delay)
+        _sampled(A, B, law._replace(period=stretch * law.period), kept)
     )
     return LinearLoop(multipliers.astype(np.complex128) ** (1 / stretch), vectors, True, n)
 

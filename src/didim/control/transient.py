@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
-from didim.control.linear import linearise
+from didim.control.linear import linearise_along
 from didim.dynamics.torque import TorqueModel
 from didim.validation import per_joint
 
@@ -25,9 +25,7 @@ def transient_of(model: TorqueModel, parameters: Array, loop: Controller, poses:
         frequency = np.asarray(loop.natural_frequency)
         least = 5.0 / float(per_joint(frequency, "natural_frequency", model.robot.n).min())
     period = 1.0 if loop.rate is None else 1.0 / loop.rate
-    rates = []
-    for q in poses[np.linspace(0, len(poses) - 1, _POSES).astype(int)]:
-        linear = linearise(model, parameters, loop, q)
-        if linear is not None and linear.stable:
-            rates.append(linear.slowest / period)
+    chosen = poses[np.linspace(0, len(poses) - 1, _POSES).astype(int)]
+    loops = linearise_along(model, parameters, loop, chosen)
+    rates = [each.slowest / period for each in loops if each is not None and each.stable]
     return max(least, 10.0 / min(rates)) if rates else max(least, 1.0)

@@ -93,6 +93,10 @@ class Layout:
     """(c, n) velocity of the contacts = contact @ dq."""
     terms: TermTable
     """Effects that are expressions."""
+    own: tuple[Effect, ...]
+    """Effects that name their joints themselves."""
+    needs: Mapping[str, str]
+    """From each logged channel to the effect that uses it first."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -214,6 +218,7 @@ def layout_of(robot: Robot, effects: Iterable[str | Effect] | None) -> Layout:
         single = len(weights) == 1 and set(weights.values()) == {1.0}
         contact = f"Fc{next(iter(weights)) + 1}" if single else effect.name
         builder.effect(effect, weights, f"_{effect.name}", contact, {})
+        builder.own.append(effect)
     return builder.build()
 
 
@@ -253,7 +258,8 @@ class _Builder:
         self.entries: list[Entry] = []
         self.terms: list[Term] = []
         self.shapes: dict[str, tuple[ParameterInfo, float]] = {}
-        self.channels: list[str] = []
+        self.channels: dict[str, str] = {}
+        self.own: list[Effect] = []
         self.contacts: dict[str, dict[int, float]] = {}
 
     def column(self, parameter: ParameterInfo, nominal: float) -> int:
@@ -286,20 +292,23 @@ class _Builder:
     ) -> None:
         """The columns of an effect on the joints of `weights`."""
         joint = next(iter(weights))
-        self.channels += [name for name in effect.channels if name not in self.channels]
+        for name in effect.channels:
+            self.channels.setdefault(name, effect.name)
+        label = effect.name if effect.joint is not None or effect.weights else None
         named: dict[str, Expression | float] = {}
         for symbol in effect.shapes:
             declared = effect.unknown[symbol]
             shape = effect_parameter(symbol, declared, joint, self.prismatic[joint], suffix)
             value = nominal.get(symbol, declared.value)
             assert value is not None
-            info = replace(shape, kind=ParameterKind.SHAPE, known=declared.known)
+            info = replace(shape, kind=ParameterKind.SHAPE, known=declared.known, effect=label)
             self.shapes[info.name] = (info, float(value))
             named[symbol] = Name(info.name)
         for symbol, term in effect.terms.items():
             declared = effect.unknown[symbol]
             parameter = effect_parameter(symbol, declared, joint, self.prismatic[joint], suffix)
             default = np.nan if declared.value is None else declared.value
+            parameter = replace(parameter, effect=label)
             column = self.column(parameter, nominal.get(symbol, default))
             touches = "slip" in names(term)
             index = self.contact(contact, weights) if touches else -1
@@ -349,6 +358,8 @@ class _Builder:
             tuple(self.contacts),
             contact,
             TermTable(self.n, tuple(self.terms), shapes, values, tuple(self.channels)),
+            tuple(self.own),
+            self.channels,
         )
         if layout.terms.loaded:
             _check_loads(layout)

@@ -110,6 +110,10 @@ class DynamicModel(TorqueModel):
         order = tuple(np.argsort(~self.base.frictional, kind="stable").tolist())
         return Known(values, self.parameter_names, base, order) if values else None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tree, whose addresses of machine code belong to a process."""
+        return {name: value for name, value in self.__dict__.items() if name != "tree"}
+
     def __repr__(self) -> str:
         return (
             f"DynamicModel({self.robot.name!r}, {self.robot.n} joints, "

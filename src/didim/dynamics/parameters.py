@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.robot.effect import EffectParameter, ParameterKind, Sign
+from didim.robot.effect_parameter import EffectParameter, ParameterKind, Sign
 
 __all__ = [
     "ParameterInfo",
@@ -47,6 +47,8 @@ class ParameterInfo:
     """Name of the coupling that it belongs to; None: it belongs to one joint alone."""
     known: bool = False
     """A shape that is held at its value unless it is asked for."""
+    effect: str | None = None
+    """Name of the effect that names its joints itself, as a user's own does; else None."""
 
 
 def inertial_parameter(symbol: str, joint: int) -> ParameterInfo:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,10 @@ class TermTable:
     values: Array = field(default_factory=lambda: np.zeros(0))
     """Their values."""
     channels: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only the fields: addresses of machine code belong to a process."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def free(self) -> tuple[str, ...]:

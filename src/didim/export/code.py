@@ -24,7 +24,15 @@ from didim.results.estimate import Estimate
 
 LANGUAGES = ("python", "c")
 
-_BOUNDS = re.compile(r"\b(max|min)\(")
+_CALL = re.compile(r"\b([a-z]+)\(")
+"""A function of a statement."""
+
+_PYTHON = {"abs": "fabs", "sign": "_sign"}
+_C = {"abs": "fabs", "max": "fmax", "min": "fmin"}
+"""How each language calls functions whose names differ from those of expressions."""
+
+_BUILT_IN = frozenset({"max", "min", "_sign"})
+"""Functions that the exported Python does not import."""
 
 _MARKS = " _-.,()"
 """What a name keeps in a comment beside letters and digits: nothing that ends a comment, continues
@@ -36,8 +44,8 @@ _MAX_NAME = 60
 
 
 def inverse_dynamics_code(estimate: Estimate, language: str = "python") -> str:
-    """The text of a source file with one function, tau of q, dq, ddq and optionally slip; SI units,
-    joint side.
+    """The text of a source file with one function, tau of q, dq, ddq, the logged channels that
+    effects need, and optionally slip; SI units, joint side.
     """
     if language not in LANGUAGES:
         raise InputError(f"Unknown language {language!r}; {nearest(str(language), LANGUAGES)}")
@@ -83,6 +91,11 @@ def _head(estimate: Estimate) -> list[str]:
             "from -1 to 1; where it is not given, the sign of the contact's velocity, which "
             "chatters around a measured zero.",
         ]
+    if estimate.model.channels:
+        channels = ", ".join(map(_harmless, estimate.model.channels))
+        lines.append(
+            f"channels are the logged signals that effects need, in this order: {channels}."
+        )
     if not estimate.consistency.physical:
         lines.append(torque_only(estimate))
     if estimate.status != "converged":
@@ -96,17 +109,34 @@ def _harmless(name: str) -> str:
     return cut("".join(kept), _MAX_NAME)
 
 
+def _called(lines: list[tuple[str, str]], names: dict[str, str]) -> list[tuple[str, str]]:
+    """The statements with the functions of a language."""
+    return [
+        (name, _CALL.sub(lambda found: f"{names.get(found[1], found[1])}(", expression))
+        for name, expression in lines
+    ]
+
+
+def _functions(lines: list[tuple[str, str]]) -> set[str]:
+    """The functions that statements call."""
+    return {found for _, expression in lines for found in _CALL.findall(expression)}
+
+
 def _python(estimate: Estimate, code: Statements) -> str:
-    slips = [f"        {name} = {expression}" for name, expression in code.motion]
+    model = estimate.model
+    lines, motion = _called(code.lines, _PYTHON), _called(code.motion, _PYTHON)
+    slips = [f"        {name} = {expression}" for name, expression in motion]
     signs = ", ".join(f"_sign({shown(velocity)})" for velocity in code.contact)
-    needs = re.findall(r"\b(cos|sin)\(", " ".join(expression for _, expression in code.lines))
+    used = {_PYTHON.get(each, each) for each in _functions(code.lines)}
+    needs = sorted(used - _BUILT_IN)
     return "\n".join(
         [
             "# -*- coding: utf-8 -*-",
             *(f"# {line}" for line in _head(estimate)),
-            *([f"from math import {', '.join(sorted(set(needs)))}", ""] if needs else [""]),
-            f"ROBOT = {estimate.model.robot.name!a}",
-            f"JOINTS = {list(estimate.model.robot.joint_names)!a}",
+            *([f"from math import {', '.join(needs)}", ""] if needs else [""]),
+            f"ROBOT = {model.robot.name!a}",
+            f"JOINTS = {list(model.robot.joint_names)!a}",
+            *([f"CHANNELS = {list(model.channels)!a}"] if model.channels else []),
             "",
             *(
                 [
@@ -115,17 +145,18 @@ def _python(estimate: Estimate, code: Statements) -> str:
                     "    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)",
                     "",
                 ]
-                if code.contact
+                if code.contact or "_sign" in used
                 else []
             ),
             "",
-            f"def inverse_dynamics(q, dq, ddq{', slip=None' if code.contact else ''}):",
+            f"def inverse_dynamics(q, dq, ddq{', channels' if model.channels else ''}"
+            f"{', slip=None' if code.contact else ''}):",
             *(
                 ["    if slip is None:", *slips, f"        slip = ({signs},)"]
                 if code.contact
                 else []
             ),
-            *(f"    {name} = {expression}" for name, expression in code.lines),
+            *(f"    {name} = {expression}" for name, expression in lines),
             f"    return [{', '.join(shown(torque) for torque in code.tau)}]",
             "",
         ]
@@ -143,7 +174,7 @@ def _c(estimate: Estimate, code: Statements) -> str:
             for k, velocity in enumerate(code.contact)
         ),
     ]
-    lines = [(each, _BOUNDS.sub(r"f\1(", expression)) for each, expression in code.lines]
+    lines, k = _called(code.lines, _C), len(estimate.model.channels)
     signature = (
         f"void {name}_inverse_dynamics(const double q[{n}], const double dq[{n}], const double "
         f"ddq[{n}], "
@@ -159,12 +190,13 @@ def _c(estimate: Estimate, code: Statements) -> str:
             "",
             *(
                 ["static double sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }", ""]
-                if c
+                if c or "sign" in _functions(code.lines)
                 else []
             ),
-            f"{signature}{'const double *slip, ' if c else ''}double tau[{n}])",
+            f"{signature}{f'const double channels[{k}], ' if k else ''}"
+            f"{'const double *slip, ' if c else ''}double tau[{n}])",
             "{",
-            "    (void)q, (void)dq, (void)ddq;",
+            f"    (void)q, (void)dq, (void)ddq{', (void)channels' if k else ''};",
             *(
                 [
                     f"    double own[{c}];",

@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike
 
 from didim.dynamics.codegen.recursions import link_torque, move, place
 from didim.dynamics.codegen.trace import Trace, Vector
+from didim.dynamics.kernels.tree import Values
 from didim.dynamics.torque import TorqueModel
+from didim.export.terms import add_terms, one_sided, sided
 from didim.jit.statements import Symbol
 
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """From q[], dq[], ddq[] and slip[] to the torques."""
+    """From q[], dq[], ddq[], slip[] and channels[] to the torques."""
 
     lines: list[tuple[str, str]]
     """Names and expressions, in order."""
@@ -37,30 +39,23 @@ def inverse_dynamics_statements(model: TorqueModel, parameters: ArrayLike) -> St
     flow = move(code, frames, [float(g) for g in tree.gravity], _each("dq", n), _each("ddq", n))
     tau = link_torque(code, frames, links, flow)
     contact = [_row(code, values.contact[c], "dq") for c in range(len(model.contacts))]
-    strengths = [
-        code.add(
-            code.mul(float(values.limit_positive[c]), code.let(f"max(slip[{c}], 0.0)")),
-            code.mul(float(values.limit_negative[c]), code.let(f"min(slip[{c}], 0.0)")),
-        )
-        if values.limit_positive[c] != values.limit_negative[c]
-        else code.mul(float(values.limit_positive[c]), f"slip[{c}]")
-        for c in range(len(model.contacts))
-    ]
     for i in range(n):
         tau[i] = code.add(tau[i], _row(code, values.armature[i], "ddq"))
         tau[i] = code.add(tau[i], _row(code, values.viscous[i], "dq"))
-        for strength, bound in (
-            (values.viscous_positive[i], "max"),
-            (values.viscous_negative[i], "min"),
-        ):
-            if strength:
-                tau[i] = code.add(
-                    tau[i], code.mul(float(strength), code.let(f"{bound}(dq[{i}], 0.0)"))
-                )
+        tau[i] = code.add(tau[i], one_sided(code, values, i))
         tau[i] = code.add(tau[i], float(values.offset[i]))
-        for c, strength in enumerate(strengths):
+    coulomb = [_coulomb(code, values, c) for c in range(len(model.contacts))]
+    for c, strength in enumerate(coulomb):
+        for i in range(n):
             tau[i] = code.add(tau[i], code.mul(float(values.contact[c, i]), strength))
+    add_terms(code, model.layout.terms, values, coulomb, tau)
     return Statements(code.needed(tau), tau, contact, code.needed(contact))
+
+
+def _coulomb(code: Trace, values: Values, c: int) -> Symbol:
+    """Force of contact c, without terms."""
+    limits = float(values.limit_positive[c]), float(values.limit_negative[c])
+    return sided(code, *limits, f"slip[{c}]")
 
 
 def _each(signal: str, n: int) -> Vector:

@@ -196,7 +196,7 @@ class ExactMethod:
         """The start, standard parameters (p,), that leaves least."""
         found: list[Iterate] = []
         failure = Failure(FailureKind.SIMULATION)
-        window, z = self.records.first_window, np.zeros(problem.spread.size)
+        window, z = self.records.first_window, np.zeros(problem.robot.spread.size)
         for theta in starts:
             began = time.perf_counter()
             base = self.model.matrix @ theta

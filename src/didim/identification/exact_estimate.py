@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.simulated_loop import SimulatedLoop, friction_ratio
 from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.evidence import Evidence
 from didim.identification.exact import ExactMethod
@@ -72,19 +73,19 @@ def _finished(
     first: Estimate | None,
 ) -> Estimate:
     """The estimate at the last iterate, judged."""
-    at, loop, shapes = outcome.iterate, problem.loop, problem.shapes
-    model, z = problem.shapes.model(at.x.further[: len(shapes.names)]), problem.of_loop(at.x)
-    system, b, n = at.equations, model.matrix.shape[0], model.robot.n
-    request, g = replace(request, model=model), b + len(shapes.names)
+    at, robot = outcome.iterate, problem.robot
+    system, b, n = at.equations, method.model.matrix.shape[0], method.model.robot.n
+    z, model = at.x.further, robot.model(at.x.further)
+    request = replace(request, model=model) if isinstance(model, BaseModel) else request
     solution = least_squares(system, at.row_weights)
     evidence = _evidence(method, problem, outcome, solution)
     verdict = judge(evidence)
     figures = statistics(system, solution, np.zeros(system.W.shape[1]))
-    gains = loop.estimated(z, figures.corrected[g:, g:])
+    shapes, gains = robot.estimated(z, figures.corrected[b:, b:])
     if first is not None and verdict.status is Status.CONVERGED and not gains:
         bias = bias_notes(first, at.x.base, figures.corrected)
         verdict = replace(verdict, notes=(*verdict.notes, *bias))
-    transient, delay = at.window.transient, loop.delay(z)
+    transient, delay = at.window.transient, robot.delay(z)
     return _assembled(
         method,
         request,
@@ -99,7 +100,7 @@ def _finished(
         iterations=outcome.steps,
         history=(*history, *outcome.history[:-1], _last_entry(problem, at, outcome.history[-1])),
         gains=gains,
-        shapes=shapes.estimated(at.x.further[: g - b], figures.corrected[b:g, b:g]),
+        shapes=shapes,
         standard=at.x.standard,
     )
 
@@ -141,11 +142,7 @@ def _last_entry(problem: ClosedLoopProblem, at: Iterate, entry: Iteration) -> It
     if problem.records.outputs != ("tau",) or loop is None:
         return entry
     held, b = problem.held(at.x), model.matrix.shape[0]
-    motions = tuple(
-        motion.with_signals(held.model, base, record.channels)
-        for motion, record in zip(at.evaluation.motions, problem.records.records, strict=True)
-    )
-    system = held.regressor(replace(at.evaluation, motions=motions), at.window)
+    system = held.regressor(at.evaluation, at.window)
     solution = least_squares(system, (1.0 / at.evaluation.deviations)[system.joint])
     J = largest_inertias(model, base)
     return replace(

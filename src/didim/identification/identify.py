@@ -13,15 +13,16 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.regression.statistics import Statistics
+from didim.regression.torque_factors import TorqueFactors
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.provenance import hashed, provenance
-from didim.results.scale_doubts import estimate_scales
+from didim.results.scale_notes import estimate_scales
 from didim.results.status import Verdict
 from didim.signals.experiment import Experiment
-from didim.simulation.records import check_start
+from didim.simulation.records import check_start, record_notes, regular_records
 from didim.threads import one_blas_thread
 from didim.validation import flag, real, whole
 
@@ -156,6 +157,7 @@ def assemble(
     controller: Controller | None = None,
     notes: Sequence[str] = (),
     output: str = "torque",
+    factors: TorqueFactors | None = None,
     **more: Any,
 ) -> Estimate:
     """The estimate with its statistics, predictions of the held-out records, notes and provenance.
@@ -173,12 +175,11 @@ def assemble(
     doubts = worse_records(model, found, total, output)
     again, along = ((), ()) if figures is None else predictor.fitted(request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
-    scales = (
-        ()
-        if figures is None
-        else estimate_scales(model, request.experiments, names, values, figures.corrected[:b, :b])
-    )
-    constant = (*held_joints(model.robot), *model.known_notes)
+    told, held = set(notes), (*held_joints(model.robot), *model.known_notes)
+    others = record_notes(regular_records(model, held_out))
+    tried_notes = [each for each in others if each not in told]
+    seen = model, request.experiments, names, values
+    scales = () if figures is None else estimate_scales(*seen, figures.corrected[:b, :b], factors)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -198,7 +199,7 @@ def assemble(
         scaled_condition=np.inf if figures is None else figures.scaled_condition,
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
-        notes=(*notes, *verdict.notes, *doubts, *scales, *constant, *request.notes),
+        notes=(*notes, *tried_notes, *verdict.notes, *doubts, *scales, *held, *request.notes),
         unidentified=verdict.unidentified,
         output=output,
         validation=found,

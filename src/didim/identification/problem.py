@@ -20,7 +20,6 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
-from didim.dynamics.shapes import Shapes
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
@@ -37,6 +36,7 @@ from didim.simulation.evaluation import (
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.record_set import RecordSet, Window
+from didim.simulation.simulated_robot import SimulatedRobot
 from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Unknowns:
     standard: Array | None = None
     """(p,) physically consistent standard parameters behind them, for rules that work in these."""
     further: Array = field(default_factory=lambda: np.zeros(0))
-    """(e,) z of `Shapes`, then z of `SimulatedLoop`: logarithms of gain factors, delay."""
+    """(e,) z of `SimulatedRobot`: shapes, logarithms of gain factors, delay."""
     inertia: Array | None = None
     """(n,) J of (51), where the loop is retuned for it (59)."""
 
@@ -75,40 +75,17 @@ class ClosedLoopProblem:
         return self.model
 
     @cached_property
-    def shapes(self) -> Shapes:
-        """The shapes that the model has to be estimated."""
-        return Shapes(self.base)
-
-    @property
-    def spread(self) -> Array:
-        """(e,) prior standard deviation of x.further about zero."""
-        return np.concatenate([self.shapes.spread, self.loop.spread])
-
-    @property
-    def longest_step(self) -> Array:
-        """(e,) largest change of x.further in one step."""
-        return np.concatenate([self.shapes.longest_step, self.loop.longest_step])
-
-    def model_at(self, x: Unknowns) -> TorqueModel:
-        """The model with the shapes at x."""
-        if not self.model.layout.terms.free:
-            return self.model
-        return self.shapes.model(x.further[: len(self.shapes.names)])
-
-    def held(self, x: Unknowns) -> ClosedLoopProblem:
-        """The same problem with the shapes at x, known."""
-        model = self.model_at(x)
-        return replace(
-            self, model=model.with_held_shapes() if isinstance(model, BaseModel) else model
-        )
-
-    def of_loop(self, x: Unknowns) -> Array:
-        """z of `SimulatedLoop` in x."""
-        return x.further[len(self.model.layout.terms.free) :]
+    def robot(self) -> SimulatedRobot:
+        """Model and loop as functions of x.further."""
+        return SimulatedRobot(self.model, self.loop)
 
     def controller(self, x: Unknowns) -> Controller | None:
         """The loop at x."""
-        return self.loop.at(self.of_loop(x), x.inertia)
+        return self.robot.controller(x.further, x.inertia)
+
+    def held(self, x: Unknowns) -> ClosedLoopProblem:
+        """The same problem with the shapes at x, known."""
+        return replace(self, model=self.robot.model(x.further).with_held_shapes())
 
     def inertia(self, base: Array, previous: Array) -> Array:
         """J (n,) of (51) that the loop is retuned for; the previous one where gains are given."""
@@ -128,7 +105,9 @@ class ClosedLoopProblem:
 
     def window(self, x: Unknowns, window: Window, shrink: bool = False) -> Window:
         """The rows that the loop at x leaves, from those of another window."""
-        return self.records.window_for(self.model_at(x), x.base, self.controller(x), window, shrink)
+        return self.records.window_for(
+            self.robot.model(x.further), x.base, self.controller(x), window, shrink
+        )
 
     def evaluate(self, x: Unknowns, window: Window) -> Evaluation | Failure:
         """Simulate all records with x, and compare them on the window (35)."""
@@ -187,10 +166,8 @@ class ClosedLoopProblem:
                 f"only {system.y.size} equations remain for {len(system.names)} unknowns "
                 "(rest_velocity? decimation?)",
             )
-        if self.loop.unknown_gains is not None or self.model.layout.terms.free:
-            factors = self.loop.column_factors(self.of_loop(x))
-            by_shape = self.shapes.slopes(x.further[: len(self.shapes.names)])
-            factors = np.concatenate([np.ones(x.base.size), by_shape, factors])
+        if x.further.size:
+            factors = np.concatenate([np.ones(x.base.size), self.robot.factors(x.further)])
             system = replace(system, W=system.W * factors)
         return self.compare(tuple(motion for motion, _ in found), window), system
 
@@ -211,14 +188,15 @@ class ClosedLoopProblem:
         used = used_rows(records, run.motion, samples)
         affine, extra = self.base.affine, len(run.names) - len(self.base.parameter_names)
         steps = None if affine is None else affine.steps(extra)
-        return run.motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation, steps)
+        motion = run.motion.with_signals(request.model, request.parameters, request.signals)
+        return motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation, steps)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""
         record, drive, delay = (
             self.records.records[k],
             self.records.inputs[k],
-            self.loop.delay(self.of_loop(x)),
+            self.robot.delay(x.further),
         )
         if delay != 0.0:
             drive = drive.delayed(delay)
@@ -226,8 +204,8 @@ class ClosedLoopProblem:
         start = self.records.starts[k]
         friction, width = "exact", 0.05
         return SimulationRequest(
-            self.model_at(x), x.base, loop, record.t, reference, torque, friction, width, start,
-            None, MAX_SUBSTEPS, record.channels,
+            self.robot.model(x.further), x.base, loop, record.t, reference, torque, friction,
+            width, start, None, MAX_SUBSTEPS, record.channels,
         )  # fmt: skip
 
     def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:

@@ -25,9 +25,11 @@ from didim.identification.stopping import InSigma, Never, Printed
 from didim.identification.verdict import judge, unexcited
 from didim.regression.identifiable import stationary_joints
 from didim.regression.statistics import convergence_rate, statistics
+from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.status import Failure, FailureKind, Status, StopReason, Verdict
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import record_notes
@@ -82,8 +84,8 @@ class RegressorMethod:
         at, model, records = outcome.iterate, request.model, problem.records
         system, solution, history = at.equations, at.solution, list(outcome.history)
         assert solution is not None
-        jacobian = None
-        if outcome.reason.status is Status.CONVERGED and self.settings.exact_interval:
+        settled, jacobian = outcome.reason.status is Status.CONVERGED, None
+        if settled and self.settings.exact_interval:
             jacobian = self._exact_jacobian(problem, at)
         if jacobian is not None:
             rate = convergence_rate(solution, system, jacobian)
@@ -106,6 +108,7 @@ class RegressorMethod:
             residual_over_noise=evidence.over_noise,
             iterations=outcome.steps,
             history=tuple(history),
+            factors=torque_factors(system, solution, at.x.base, MAX_FACTOR) if settled else None,
         )
 
     def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:

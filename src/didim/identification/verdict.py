@@ -170,7 +170,7 @@ def _confounded(evidence: Evidence) -> list[str]:
 
 def _unknown_gains(evidence: Evidence) -> list[str]:
     problem, b = evidence.problem, evidence.problem.base.matrix.shape[0]
-    names = [*problem.shapes.names, *problem.loop.gain_names]
+    names = [*problem.robot.shape_names, *problem.loop.gain_names]
     sigma = np.sqrt(np.diag(evidence.solution.inverse))[b : b + len(names)]
     return [name for name, s in zip(names, sigma, strict=True) if s > UNKNOWN_GAIN]
 
@@ -179,7 +179,7 @@ def _gains(evidence: Evidence) -> str | None:
     unknown = _unknown_gains(evidence)
     if not unknown:
         return None
-    shapes = set(unknown) & set(evidence.problem.shapes.names)
+    shapes = set(unknown) & set(evidence.problem.robot.shape_names)
     return f"The record does not identify {'' if shapes else 'the gains '}{listed(unknown)}."
 
 
@@ -209,7 +209,7 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
         )
     iterate = evidence.iterate
     problem = evidence.problem
-    delay, loop = problem.loop.delay(problem.of_loop(iterate.x)), iterate.controller
+    delay, loop = problem.robot.delay(iterate.x.further), iterate.controller
     if loop is None or not abs(delay) > MANY_SAMPLES / (loop.rate or 1e3):
         return ()
     return (

@@ -62,10 +62,22 @@ AS_PRINTED: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """DIDIM on one record, as printed and guarded."""
+    """DIDIM on one record, as printed and guarded, each made when it is first used."""
 
-    printed: Estimate
-    guarded: Estimate
+    experiments: PaperExperiments
+    record: Experiment
+    loop: PD | None
+    settings: dict[str, Any]
+
+    @cached_property
+    def printed(self) -> Estimate:
+        """As printed."""
+        return self.experiments.printed(self.record, self.loop, **self.settings)
+
+    @cached_property
+    def guarded(self) -> Estimate:
+        """With the guards on."""
+        return self.experiments.didim(self.record, self.loop, **self.settings)
 
 
 @dataclass(frozen=True)
@@ -183,9 +195,7 @@ class PaperExperiments:
 
     def both(self, experiment: Experiment, loop: PD | None = None, **settings: Any) -> Runs:
         """DIDIM as printed and guarded."""
-        return Runs(
-            self.printed(experiment, loop, **settings), self.didim(experiment, loop, **settings)
-        )
+        return Runs(self, experiment, loop, settings)
 
     @cached_property
     def idim(self) -> Estimate:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel
 from didim.dynamics.shapes import Shapes
 from didim.regression.least_squares import Solution, fit
+from didim.regression.statistics import Statistics
 from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
@@ -25,10 +26,15 @@ Observe = Callable[[BaseModel, Array], LinearSystem]
 Slopes = Callable[[BaseModel, Array], Array]
 """(r, T) how the torque of these equations changes with the shapes, at chi (b,)."""
 
-MAX_STEPS = 50
-MAX_LOAD_STEPS = 100
-TOLERANCE = 1e-10
-"""Relative change of the torque, or of a shape in units of its own step, that counts as none."""
+MAX_STEPS = 30
+MAX_HALVINGS = 8
+MAX_LOAD_STEPS = 40
+LOAD_TOLERANCE = 1e-11
+"""Relative change of the torque that counts as none."""
+SHAPE_TOLERANCE = 1e-8
+"""Change of a shape, as `Shapes` scales it, that counts as none."""
+SMALL_FALL = 1e-6
+"""Relative fall of the error that counts as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +50,13 @@ class Projection:
     solution: Solution
     """Of `system`."""
 
+    def shapes(self, figures: Statistics) -> dict[str, tuple[float, float]]:
+        """The shapes that were found with their sigma, from the statistics of `system`."""
+        found, b = self.model.free_shapes, len(self.linear.names)
+        sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))[b:]
+        pairs = zip(found.items(), sigma, strict=False)
+        return {name: (value, float(s)) for (name, value), s in pairs}
+
 
 def project(
     model: BaseModel, first: LinearSystem, observe: Observe, slopes: Slopes, weights: str
@@ -54,15 +67,16 @@ def project(
     shapes, z = Shapes(model), np.zeros(len(model.layout.terms.free))
     system, solution = _settled(model, first, fit(first, weights), observe, weights)
     for _ in range(MAX_STEPS if shapes.names else 0):
+        error = float(np.linalg.norm(solution.row_weights * system.residual(solution.values)))
         by_z = slopes(shapes.model(z), solution.values) * shapes.slopes(z)
         joint = fit(_with_columns(system, by_z, z, shapes.names), weights)
         step = joint.values[solution.values.size :] - z
         step = np.clip(step, -shapes.longest_step, shapes.longest_step)
-        found = _search(shapes, z, step, observe, weights, system, solution)
+        found = _search(shapes, z, step, observe, weights, solution, error)
         if found is None:
             break
-        z, system, solution, size = found
-        if size <= TOLERANCE:
+        z, system, solution = found.z, found.system, found.solution
+        if found.size <= SHAPE_TOLERANCE or found.error > (1.0 - SMALL_FALL) * error:
             break
     now = shapes.model(z)
     if not shapes.names:
@@ -82,7 +96,7 @@ def _settled(
         system = observe(model, solution.values)
         solution = fit(system, weights)
         change = np.linalg.norm(system.W @ solution.values - before)
-        if change <= TOLERANCE * np.linalg.norm(system.y):
+        if change <= LOAD_TOLERANCE * np.linalg.norm(system.y):
             break
     return system, solution
 
@@ -96,24 +110,33 @@ def _with_columns(
     return replace(system, W=W, y=y, names=(*system.names, *names), affine=affine)
 
 
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """An accepted step of the shapes."""
+
+    z: Array
+    system: LinearSystem
+    solution: Solution
+    error: float
+    size: float
+
+
 def _search(
     shapes: Shapes,
     z: Array,
     step: Array,
     observe: Observe,
     weights: str,
-    system: LinearSystem,
     solution: Solution,
-) -> tuple[Array, LinearSystem, Solution, float] | None:
+    error: float,
+) -> _Step | None:
     """The first of ever shorter steps that lowers what chi leaves; None: none does."""
-    row_weights = solution.row_weights
-    before = np.linalg.norm(row_weights * system.residual(solution.values))
-    for halvings in range(12):
+    for halvings in range(MAX_HALVINGS):
         trial = z + 0.5**halvings * step
         model = shapes.model(trial)
-        found = observe(model, solution.values)
-        found, chi = _settled(model, found, fit(found, weights), observe, weights)
-        if np.linalg.norm(row_weights * found.residual(chi.values)) < before:
-            size = float(np.abs(trial - z).max(initial=0.0))
-            return trial, found, chi, size
+        system = observe(model, solution.values)
+        system, found = _settled(model, system, fit(system, weights), observe, weights)
+        left = float(np.linalg.norm(solution.row_weights * system.residual(found.values)))
+        if left < error:
+            return _Step(trial, system, found, left, float(np.abs(trial - z).max(initial=0.0)))
     return None

@@ -72,7 +72,7 @@ def statistics(
     rho = solution.influence * solution.weights * system.residual(parameters)
     freedom = max(rho.size - solution.rank, 1)
     variance = float(rho @ rho) / freedom
-    middle, coloured = _middle(system, solution, rho)
+    middle, coloured = score_covariance(system, solution, rho)
     gain = solution.inverse if jacobian is None else _gain(system, solution, jacobian)
     printed, corrected = variance * solution.inverse, gain @ middle @ gain.T
     if given is not None:
@@ -112,12 +112,16 @@ def _condition(W: Array) -> float:
     return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
 
-def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array, tuple[int, ...]]:
-    """Sum over joints and experiments of W' R W (weighted rows), and the joints whose R was
-    estimated.
+def score_covariance(
+    system: LinearSystem, solution: Solution, rho: Array, columns: Array | None = None
+) -> tuple[Array, tuple[int, ...]]:
+    """Sum over joints and experiments of X' R X (k, k), and the joints whose R was estimated.
+
+    X is `columns` (r, k), default: W, its rows weighted; `rho` (r,) the weighted residual.
     """
     weighted = system.W * solution.weights[:, None]
-    total, coloured = np.zeros((weighted.shape[1],) * 2), []
+    columns = weighted if columns is None else columns
+    total, coloured = np.zeros((columns.shape[1],) * 2), []
     for j in np.unique(system.joint):
         pieces = _pieces(system, j, weighted, rho)
         leverage = sum(float(np.sum((W @ solution.inverse) * W)) for W, _, _ in pieces)
@@ -126,8 +130,9 @@ def _middle(system: LinearSystem, solution: Solution, rho: Array) -> tuple[Array
         shape, is_coloured = _correlation(system, pieces, count)
         if is_coloured:
             coloured.append(int(j))
-        for W, _, _ in pieces:
-            total += variance * _toeplitz(W, shape)
+        own = pieces if columns is weighted else _pieces(system, j, columns, rho)
+        for X, _, _ in own:
+            total += variance * _toeplitz(X, shape)
     return total, tuple(coloured)
 
 

@@ -92,7 +92,7 @@ def poses(experiments: Sequence[Experiment]) -> Array:
     """(K, n) positions of the records, of their references where none were measured."""
     return np.vstack(
         [
-            record.reference().sample(record.t)[0] if record.q is None else record.q
+            record.reference().positions(record.t) if record.q is None else record.q
             for record in experiments
         ]
     )

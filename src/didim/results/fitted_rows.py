@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.errors import naming
+from didim.regression.projection import Projection, project
 from didim.regression.system import LinearSystem, observe, shape_rows, stack
 from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
@@ -52,6 +53,21 @@ class FittedRows:
             if weights is not None:
                 counted.append(weights)
         return stack(systems), self._notes(counted)
+
+    def project(
+        self, records: Sequence[Experiment], first: LinearSystem, weights: str
+    ) -> Projection:
+        """The linear solution of the equations `first`, or that of variable projection where
+        friction has shapes or follows the load.
+        """
+
+        def rows(model: BaseModel, chi: Array) -> LinearSystem:
+            return replace(self, model=model).observe(records, chi)[0]
+
+        def slopes(model: BaseModel, chi: Array) -> Array:
+            return replace(self, model=model).shape_columns(records, first, chi)
+
+        return project(self.model, first, rows, slopes, weights)
 
     def shape_columns(
         self, records: Sequence[Experiment], system: LinearSystem, chi: Array

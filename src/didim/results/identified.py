@@ -17,6 +17,7 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.output import Overwrite, free, refuse_inputs, write
 from didim.results.physical import physical_robot
+from didim.robot.effect import Effect
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
 from didim.robot.robot import Joint, Robot
 from didim.robot.update_urdf import updated_urdf
@@ -99,9 +100,11 @@ def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) ->
     has.
     """
     single: list[dict[str, float]] = [{} for _ in model.robot.joints]
-    coupled: dict[str, dict[str, float]] = {}
-    for each, value in zip(model.parameters, phi, strict=True):
-        own = single[each.joint] if each.coupling is None else coupled.setdefault(each.coupling, {})
+    several: dict[tuple[str | None, str | None], dict[str, float]] = {}
+    shapes = zip(model.layout.terms.shapes, model.layout.terms.values, strict=True)
+    for each, value in (*zip(model.parameters, phi, strict=True), *shapes):
+        group = (each.coupling, each.effect)
+        own = single[each.joint] if group == (None, None) else several.setdefault(group, {})
         own[each.symbol] = float(value)
     robot = model.robot
     return replace(
@@ -109,11 +112,20 @@ def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) ->
         name=robot.name if name is None else name,
         joints=tuple(map(_joint, robot.joints, single)),
         couplings=tuple(
-            replace(each, nominal=coupled[each.name])
+            replace(each, nominal=several[each.name, None])
             for each in robot.couplings
-            if each.name in coupled
+            if (each.name, None) in several
         ),
+        effects=tuple(_effect(each, several[None, each.name]) for each in model.layout.own),
     )
+
+
+def _effect(effect: Effect, values: Mapping[str, float]) -> Effect:
+    """The effect with the values of its parameters, by symbol."""
+    unknown = {
+        symbol: replace(each, value=values[symbol]) for symbol, each in effect.unknown.items()
+    }
+    return replace(effect, unknown=unknown)
 
 
 def _joint(joint: Joint, values: Mapping[str, float]) -> Joint:

@@ -47,7 +47,7 @@ def data_hash(experiment: Experiment) -> str:
     digest = hashlib.sha256()
     reference = experiment.q_ref
     if isinstance(reference, Trajectory):
-        reference = reference.sample(np.asarray(experiment.t))[0]
+        reference = reference.positions(np.asarray(experiment.t))
     for signal in (experiment.t, experiment.tau, experiment.q, experiment.dq, reference):
         digest.update(
             b"-"

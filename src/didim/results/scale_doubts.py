@@ -1,4 +1,5 @@
-"""Doubts about scales that no residual can see: what the comparison with the description says.
+"""Doubts about scales that no residual can see: what the comparison with the description says, and
+what the torques of the joints say about each other.
 
 A common factor on all torques, a factor on one, a clock that runs wrong, a zero that is off, and a
 rotor that the model lacks. Each is a value; its sentence is made from it where it is shown.
@@ -6,7 +7,6 @@ rotor that the model lacks. Each is a value; its sentence is made from it where 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.dynamics.parameters import ParameterKind
-from didim.results.description import Comparison, compare, poses, same_for_all
-from didim.results.formatting import joint_label, listed
-from didim.signals.experiment import Experiment
+from didim.regression.torque_factors import TorqueFactors
+from didim.results.description import Comparison
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -44,6 +43,13 @@ MIN_SIGMAS = 3.0
 MAX_SPREAD = 0.1
 """Relative difference of the factors of joints that count as one common factor."""
 
+ALIKE = 0.9
+"""A joint's factor that explains so much of what the best one explains may be the cause too."""
+
+
+MOST = 0.5
+"""Fraction of the residual that a factor on one torque explains where it is clearly wrong."""
+
 
 class DoubtKind(Enum):
     """What may be wrong."""
@@ -55,6 +61,11 @@ class DoubtKind(Enum):
     TORQUES_OR_CLOCK = "all torques or the clock"
     ZERO = "zero"
     ROTOR = "missing rotor"
+    DISAGREEMENT = "torques that disagree"
+
+
+OF_ALL_JOINTS = (DoubtKind.TORQUES, DoubtKind.CLOCK, DoubtKind.TORQUES_OR_CLOCK)
+"""Causes that explain nothing where the torques of the joints clearly disagree."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +74,52 @@ class Doubt:
 
     kind: DoubtKind
     joints: tuple[int, ...]
-    """That it is about; empty: all of them."""
+    """That it is about; empty: all of them. Of torques that disagree, the first or one of the
+    others.
+    """
     values: tuple[float, ...]
     """The factor of each joint, or its zero in rad; one value for all joints."""
     sigmas: tuple[float, ...]
     """Standard deviations of these."""
 
 
-def scale_doubts(model: BaseModel, found: Comparison | None) -> tuple[Doubt, ...]:
-    """What the comparison with the description casts doubt on; empty where it fits or where nothing
-    is described.
+def scale_doubts(
+    model: BaseModel, found: Comparison | None, factors: TorqueFactors | None = None
+) -> tuple[Doubt, ...]:
+    """What the comparison with the description, and the torques beside each other, cast doubt on;
+    empty where they fit, or where nothing is described and known.
+
+    A rotor that is missing in one joint makes the torques disagree as well: it is named instead.
     """
+    own, described = _disagreement(factors), _described_doubts(model, found)
+    if own is None or factors is None or any(each.kind is DoubtKind.ROTOR for each in described):
+        return described
+    clear = factors.explained[own.joints[0]] > MOST
+    return (own, *(each for each in described if not (clear and each.kind in OF_ALL_JOINTS)))
+
+
+def _disagreement(factors: TorqueFactors | None) -> Doubt | None:
+    """The joint whose torque disagrees most with those of the others, and the joints that would
+    explain it nearly as well.
+    """
+    if factors is None:
+        return None
+    with np.errstate(invalid="ignore"):
+        off = _are_off(factors.value, factors.sigma) & (factors.sigma < MAX_FACTOR_SIGMA)
+    explained = np.where(off, factors.explained, 0.0)
+    most = explained.max(initial=0.0)
+    if most <= 0.0:
+        return None
+    order = np.argsort(-explained, kind="stable")
+    joints = tuple(int(j) for j in order if explained[j] >= ALIKE * most)
+    values, sigmas = (
+        tuple(float(each[j]) for j in joints) for each in (factors.value, factors.sigma)
+    )
+    return Doubt(DoubtKind.DISAGREEMENT, joints, values, sigmas)
+
+
+def _described_doubts(model: BaseModel, found: Comparison | None) -> tuple[Doubt, ...]:
+    """What the comparison with the description casts doubt on."""
     if found is None:
         return ()
     heavy, known = compared(found)
@@ -152,80 +198,3 @@ def _without_rotor(model: BaseModel, found: Comparison) -> Flags:
         return np.zeros(model.robot.n, dtype=bool)
     with np.errstate(invalid="ignore"):
         return np.asarray(found.inertia > 1.0)
-
-
-def sentence(model: BaseModel, doubt: Doubt) -> tuple[str, str]:
-    """What is seen, and what may be the cause."""
-    turns = doubt.kind is DoubtKind.ZERO
-    figures = [
-        f"{np.degrees(value):+.3g} +- {np.degrees(sigma):.2g} degrees"
-        if turns
-        else f"{value:.3g} +- {sigma:.2g}"
-        for value, sigma in zip(doubt.values, doubt.sigmas, strict=True)
-    ]
-    each = listed(
-        [
-            f"{figure} of {joint_label(model, j)}"
-            for figure, j in zip(figures, doubt.joints, strict=False)
-        ]
-    )
-    clock = f"the times of the record {np.sqrt(max(doubt.values[0], 0.0)):.3g} times too long"
-    return {
-        DoubtKind.TORQUES: (
-            f"gravity torques are {figures[0]} times the described ones, in all joints",
-            "are torque constants, gears and units right, and the described masses?",
-        ),
-        DoubtKind.TORQUE: (
-            f"gravity torques over the described ones are {each}",
-            "are torque constants and gears right there, or is a load not described?",
-        ),
-        DoubtKind.INERTIA: (
-            f"inertias over the described ones are {each}",
-            "are torque constants and gears right there, and the described rotors?",
-        ),
-        DoubtKind.CLOCK: (
-            f"inertias are {figures[0]} times the described ones in all joints, gravity torques "
-            "are not",
-            f"is the clock right? It would be so with {clock}.",
-        ),
-        DoubtKind.TORQUES_OR_CLOCK: (
-            f"inertias are {figures[0]} times the described ones, in all joints",
-            f"are all torques too large by that factor, or {clock}?",
-        ),
-        DoubtKind.ZERO: (
-            f"gravity acts as if positions were off: described minus recorded is {each}",
-            "are these zeros those of the description (position_offset)?",
-        ),
-        DoubtKind.ROTOR: (
-            f"inertias over the described ones are {each}",
-            'is a rotor (effect "rotor") missing?',
-        ),
-    }[doubt.kind]
-
-
-def scale_notes(model: BaseModel, found: Comparison | None) -> list[str]:
-    """The doubts as notes of an estimate, which no residual shows."""
-    notes = []
-    for doubt in scale_doubts(model, found):
-        seen, cause = sentence(model, doubt)
-        notes.append(f"Against the description, {seen}: {cause}")
-    return notes
-
-
-def estimate_scales(
-    model: BaseModel,
-    experiments: Sequence[Experiment],
-    names: Sequence[str],
-    values: Array,
-    covariance: Array,
-) -> list[str]:
-    """The notes on identified parameters (k,) with their covariance; the other base parameters are
-    zero.
-    """
-    if not np.isfinite(values).all():
-        return []
-    kept, b = [model.parameter_names.index(name) for name in names], len(model.parameter_names)
-    every, spread = np.zeros(b), np.zeros((b, b))
-    every[kept], spread[np.ix_(kept, kept)] = values, covariance
-    found = compare(model, poses(experiments), *same_for_all(model, every, spread))
-    return scale_notes(model, found)

@@ -16,6 +16,8 @@ from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
 from didim.results.history import DIDIM, Iteration
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
+from didim.robot.effect import Effect
+from didim.robot.effect_tables import effect_of, effect_table
 from didim.robot.serialisation import plain_robot, robot_of
 from didim.simulation.distance import Distance
 
@@ -28,12 +30,20 @@ _LAWS: dict[str, type[Controller]] = {
 
 
 def plain_model(model: TorqueModel) -> dict[str, Any]:
-    """Robot, effects, known values and whether the parameters are the base ones."""
+    """Robot, effects, shapes, known values and whether the parameters are the base ones."""
     full = model.full if isinstance(model, BaseModel) else model
-    effects, fixed = (full.effects, full.fixed) if isinstance(full, DynamicModel) else (None, None)
+    effects = full.effects if isinstance(full, DynamicModel) else None
+    shapes = full.shapes if isinstance(full, DynamicModel) else None
+    fixed = full.fixed if isinstance(full, DynamicModel) else None
     return {
         "robot": plain_robot(model.robot),
-        "effects": None if effects is None else list(effects),
+        "effects": None
+        if effects is None
+        else [
+            effect_table(each, model.robot) if isinstance(each, Effect) else each
+            for each in effects
+        ],
+        "shapes": {name: float(value) for name, value in (shapes or {}).items()},
         "fixed": None if fixed is None else dict(fixed),
         "base": isinstance(model, BaseModel),
     }
@@ -41,7 +51,11 @@ def plain_model(model: TorqueModel) -> dict[str, Any]:
 
 def model_of(data: Mapping[str, Any]) -> DynamicModel | BaseModel:
     """The model that `plain_model` wrote."""
-    model = DynamicModel(robot_of(data["robot"]), data["effects"], fixed=data.get("fixed"))
+    effects = data["effects"]
+    if effects is not None:
+        effects = [each if isinstance(each, str) else effect_of(each, "model") for each in effects]
+    values, fixed = data.get("shapes"), data.get("fixed")
+    model = DynamicModel(robot_of(data["robot"]), effects, values, fixed=fixed)
     return model.base if data["base"] else model
 
 

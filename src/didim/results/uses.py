@@ -70,7 +70,8 @@ def recorded_torque(estimate: Estimate) -> Judged:
     left = "after filtering, the fit leaves {} of the recorded torque"
     found = [_explained(estimate, estimate.residual, estimate.residual_by_joint, left)]
     for each in estimate.fitted:
-        left = f"with all rows that move, {{}} of record {each.experiment!r}{each.rows_left_out}"
+        rest = f"{100 * each.left_out:.3g} % of them below rest_velocity"
+        left = f"with all rows that move, {rest}, {{}} of record {each.experiment!r}"
         found.append(_explained(estimate, each.residual, each.residual_by_joint, left))
     found += _along(estimate)
     level, why = _worst(found)

@@ -1,6 +1,5 @@
 """Robot description: `Robot`, and the readers and writers of robot files."""
 
-from didim.robot.catalogue import effects
 from didim.robot.drive import Drive
 from didim.robot.effect import Effect
 from didim.robot.load import load_robot, shipped_robots
@@ -12,7 +11,6 @@ __all__ = [
     "Effect",
     "Joint",
     "Robot",
-    "effects",
     "load_robot",
     "shipped_robots",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from didim.robot.effect import Effect, EffectParameter, ParameterKind, Sign
+from didim.robot.effect import Effect
+from didim.robot.effect_parameter import EffectParameter, ParameterKind, Sign
 
 _TORQUE = ("N m", "N")
 _STIFFNESS = ("N m/rad", "N/m")

@@ -19,6 +19,7 @@ from didim.errors import InputError, nearest
 from didim.reading import read_bytes
 from didim.robot.assemble import Body, assemble
 from didim.robot.drive import Drive
+from didim.robot.effect_tables import effects_of
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
 from didim.robot.fields import Fields
 from didim.robot.hold import (
@@ -27,6 +28,7 @@ from didim.robot.hold import (
     held_positions,
     with_held,
     with_held_drives,
+    with_held_effects,
 )
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Coupling, Robot, unknown_link
@@ -55,10 +57,12 @@ def read_dh(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     names = [body.name for body in bodies if body.kind != "fixed"]
     couplings = [_coupling(table, names) for table in fields.tables("coupling")]
     drive = _drive(fields.table("drive"), len(names))
+    own = effects_of(fields.list("effect"), path.name)
     fields.finish()
     held = held_positions(bodies, choice, path.name)
     joints = assemble(with_held(bodies, held, unknown_link()), path.name)
     moving = with_held_drives(names, joints, couplings, drive, path.name)
+    moving["effects"] = with_held_effects(own, names, held, path.name)
     return Robot(name, gravity=gravity, reference=reference, locked=held, **moving)
 
 

@@ -9,104 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from didim.errors import InputError, nearest
+from didim.errors import InputError, shortened
 from didim.expressions.expression import derivative, evaluate, names, substitute
 from didim.expressions.grammar import parse
 from didim.expressions.nodes import Expression, Name, Number
+from didim.robot.effect_checks import check_types, is_symbol
+from didim.robot.effect_parameter import own_parameter
 
 MOTION = ("q", "dq", "ddq", "slip", "load")
 """What every expression may use beside parameters and channels."""
 
+TRIED_STATES = 200
+"""Random states in which a torque is evaluated before it is taken."""
 
-class ParameterKind(Enum):
-    """What a parameter describes."""
-
-    INERTIA = "inertia"
-    """XX XY XZ YY YZ ZZ: inertia of a link about the origin of its joint's frame."""
-    FIRST_MOMENT = "first moment"
-    """MX MY MZ: mass of a link times its centre of mass."""
-    MASS = "mass"
-    """M: mass of a link."""
-    ROTOR = "rotor"
-    """Ia: inertia of a motor and its transmission, seen from the joint."""
-    VISCOUS = "viscous friction"
-    """Fv, or Fvp and Fvn for each direction of motion; and powers of the velocity."""
-    COULOMB = "Coulomb friction"
-    """Fc, or Fcp and Fcn for each direction of motion; dFs, and mu of the load."""
-    OFFSET = "offset"
-    """off: a constant torque."""
-    TORQUE = "torque"
-    """The size of a torque of position or of a logged channel: springs, ripple, own effects."""
-    SHAPE = "shape"
-    """What the torque is not linear in: a velocity, an exponent, an angle."""
-
-    @property
-    def is_inertial(self) -> bool:
-        """Whether it is one of the ten parameters of a link."""
-        return self in (ParameterKind.INERTIA, ParameterKind.FIRST_MOMENT, ParameterKind.MASS)
-
-    @property
-    def is_friction(self) -> bool:
-        """Whether it is viscous or Coulomb friction."""
-        return self in (ParameterKind.VISCOUS, ParameterKind.COULOMB)
-
-
-class Sign(Enum):
-    """Which signs physics allows a parameter."""
-
-    POSITIVE = "positive"
-    ANY = "any"
-
-
-@dataclass(frozen=True)
-class EffectParameter:
-    """One parameter of an effect."""
-
-    kind: ParameterKind = ParameterKind.TORQUE
-    unit: tuple[str, str] = ("N m", "N")
-    """SI, on a revolute and on a prismatic joint."""
-    sign: Sign = Sign.ANY
-    value: float | None = None
-    """Nominal value; of a shape where the search for it starts. None: unknown."""
-    known: bool = False
-    """A shape that is held at its value unless it is asked for."""
-    direction: int = 0
-    """Of asymmetric friction: +1 forward, -1 backward; else 0."""
-
-
-_PARAMETER_KEYS = ("unit", "value", "sign", "known")
-
-
-def own_parameter(given: Mapping[str, Any] | EffectParameter, where: str) -> EffectParameter:
-    """A parameter of a user's effect: { unit = "N.m/rad", value = 1.0, sign = "positive" }."""
-    if isinstance(given, EffectParameter):
-        return given
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f'{where} must be a table such as {{ unit = "N.m/rad" }}, found {given!r}.'
-        )
-    for key in given:
-        if key not in _PARAMETER_KEYS:
-            raise InputError(f"{where}: unknown key {key!r}; {nearest(str(key), _PARAMETER_KEYS)}")
-    unit, sign = given.get("unit", ""), given.get("sign", Sign.ANY.value)
-    if not isinstance(unit, str) or not unit.isprintable() or len(unit) > 30:
-        raise InputError(f"{where}: unit must be a short text, found {unit!r}.")
-    if sign not in [each.value for each in Sign]:
-        raise InputError(f'{where}: sign must be "positive" or "any", found {sign!r}.')
-    value = given.get("value")
-    if value is not None and not _is_number(value):
-        raise InputError(f"{where}: value must be a finite number, found {value!r}.")
-    known = given.get("known", False)
-    if not isinstance(known, bool):
-        raise InputError(f"{where}: known must be true or false, found {known!r}.")
-    start = None if value is None else float(value)
-    return EffectParameter(unit=(unit, unit), sign=Sign(sign), value=start, known=known)
+RECORDED = ("t", "tau", "control", "q_ref", "dq_ref", "ddq_ref")
+"""Signals of every record, which cannot be names of channels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +63,29 @@ class Effect:
     """What it is, in a line."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.isidentifier() or len(self.name) > 40:
+        if not is_symbol(self.name):
             raise InputError(
-                f"An effect's name must be a word of letters, digits and _, found {self.name!r}."
+                "An effect's name must be a word of letters, digits and _, found "
+                f"{shortened(self.name)}."
             )
         where = f"effect {self.name!r}"
+        check_types(vars(self), where)
         if self.joint is not None and self.weights:
             raise InputError(f"{where}: give either joint or weights, not both.")
-        unknown = {k: own_parameter(v, f"{where}, {k}") for k, v in dict(self.unknown).items()}
+        unknown = {
+            symbol: own_parameter(each, f"{where}, {shortened(symbol, 40)}")
+            for symbol, each in self.unknown.items()
+        }
         object.__setattr__(self, "unknown", unknown)
         object.__setattr__(self, "channels", tuple(self.channels))
-        for symbol, value in dict(self.fixed).items():
-            if not _is_number(value):
-                raise InputError(
-                    f"{where}: fixed {symbol} must be a finite number, found {value!r}."
-                )
         symbols = [*unknown, *self.fixed, *self.let, *self.channels]
         for symbol in symbols:
-            if not isinstance(symbol, str) or not symbol.isidentifier() or not symbol.isascii():
-                raise InputError(f"{where}: {symbol!r} is no symbol; use letters, digits and _.")
-            if symbol in MOTION or symbols.count(symbol) > 1:
+            if not is_symbol(symbol):
+                raise InputError(
+                    f"{where}: {shortened(symbol)} is no symbol; use letters, digits and _."
+                )
+            recorded = symbol in RECORDED and symbol in self.channels
+            if symbol in MOTION or recorded or symbols.count(symbol) > 1:
                 raise InputError(f"{where}: the symbol {symbol!r} is taken; choose another.")
         if not unknown:
             raise InputError(
@@ -202,6 +127,7 @@ class Effect:
         unused = [each for each in self.unknown if each not in names(self.expression)]
         if unused:
             raise InputError(f"{where}: the torque does not depend on {', '.join(unused)}.")
+        self._check_finite(where)
         alone = substitute(self.expression, dict.fromkeys(self.linear, 0.0))
         if alone != Number(0.0):
             raise InputError(
@@ -219,6 +145,22 @@ class Effect:
                     f"{symbol} = {{ value = ... }}."
                 )
         return found
+
+    def _check_finite(self, where: str) -> None:
+        """Refuse a torque that has no value in any of some random states."""
+        random, used = np.random.default_rng(0), names(self.expression)
+        tried: dict[str, Any] = {each: random.uniform(-2, 2, TRIED_STATES) for each in MOTION}
+        tried |= {each: random.uniform(0, 40, TRIED_STATES) for each in self.channels}
+        tried |= {
+            each: random.uniform(0.5, 1.5, TRIED_STATES) * (parameter.value or 1.0)
+            for each, parameter in self.unknown.items()
+        }
+        values = evaluate(self.expression, {each: tried[each] for each in used})
+        if not np.isfinite(values).any():
+            raise InputError(
+                f"{where}: the torque is not finite in any state: does it divide by zero, or take "
+                "the root or logarithm of a negative number?"
+            )
 
     def _check_term(self, symbol: str, term: Expression, where: str) -> None:
         used = names(term)
@@ -246,12 +188,3 @@ class Effect:
     def at(self, joint: int | str) -> Effect:
         """The same on a joint of a robot."""
         return replace(self, joint=joint, weights={})
-
-
-def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and bool(np.isfinite(value))
-        and abs(value) < 1e12
-    )

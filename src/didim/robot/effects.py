@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from didim.errors import InputError, nearest
 from didim.robot.catalogue import CATALOGUE
+from didim.robot.effect import Effect
 
 LINK = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
@@ -36,6 +37,16 @@ _EXCLUSIVE = (
 def family(effect: str) -> str:
     """The symmetric name of an effect: `asymmetric_viscous` and `viscous` are one family."""
     return effect.removeprefix("asymmetric_")
+
+
+def check_own_name(effect: Effect, where: str) -> None:
+    """Refuse an effect of a user's own with the name of another one that didim has."""
+    shipped = CATALOGUE.get(effect.name)
+    if effect.name in EFFECTS and (shipped is None or effect.torque != shipped.torque):
+        raise InputError(
+            f"{where}: an effect that didim has is called so; choose another name, or name "
+            f"{effect.name!r} in the effects of the joint."
+        )
 
 
 def check_effects(

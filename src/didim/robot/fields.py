@@ -131,6 +131,12 @@ class Fields:
             Fields(item, f"{self.where}, {key} {index + 1}") for index, item in enumerate(value)
         ]
 
+    def list(self, key: str) -> object:
+        """What the file gives for a key that is read elsewhere; an empty list where it gives
+        nothing.
+        """
+        return self._take(key, [])
+
     def values(self, known: Iterable[str], beside: Iterable[str] = ()) -> dict[str, float]:
         """Every key of this table as a finite number; the keys must be among the known ones, or be
         read by other means.

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from didim.errors import InputError, nearest, shortened
 from didim.robot.assemble import Body
 from didim.robot.drive import Drive
+from didim.robot.effect import Effect
+from didim.robot.effect_joints import joint_weights
+from didim.robot.effect_tables import on_named_joints
 from didim.robot.effects import COUPLING_STEMS
 from didim.robot.robot import Coupling, Joint
 
@@ -182,6 +185,27 @@ def with_held_drives(
         "couplings": tuple(kept),
         "drive": None if drive is None else _drive_of([*names], index, drive, where),
     }
+
+
+def with_held_effects(
+    effects: Sequence[Effect], names: Sequence[str], held: Mapping[str, float], where: str
+) -> tuple[Effect, ...]:
+    """The effects of a file whose moving joints are `names`, by joint names: without those of
+    joints that are `held`.
+    """
+    kept = []
+    for effect in effects:
+        place = f"{where}, effect {effect.name!r}"
+        acts_on = [names[k] for k in joint_weights(effect, names, place)]
+        still = [name for name in acts_on if name in held]
+        if still and len(still) < len(acts_on):
+            raise InputError(
+                f"{place}: acts on joint {still[0]!r}, which is held, and on others that move; let "
+                "all of them move, or remove the effect."
+            )
+        if not still:
+            kept.append(on_named_joints(effect, names, place))
+    return tuple(kept)
 
 
 def _with_friction(joint: Joint, coupling: Coupling, weight: float) -> Joint:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from didim.errors import InputError
 from didim.robot.drive import Drive
 from didim.robot.effect import Effect
-from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
+from didim.robot.effect_joints import joint_weights
+from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects, check_own_name
 from didim.validation import array_of
 
 Array = NDArray[np.float64]
@@ -65,7 +66,7 @@ class Joint:
     link: Array = field(default_factory=unknown_link)
     """(10,) nominal XX XY XZ YY YZ ZZ MX MY MZ M in this frame, nan where unknown."""
     nominal: Mapping[str, float] = field(default_factory=dict)
-    """Nominal values of the effects, by stem: Ia Fv Fc off Fvp Fvn Fcp Fcn."""
+    """Nominal values of the effects, by stem: Ia Fv Fc off, vs of Stribeck friction, ..."""
     link_frame: Array = field(default_factory=lambda: np.eye(4))
     """(4, 4) this frame in the axes of the link as its file writes them."""
 
@@ -175,25 +176,9 @@ class Robot:
 
     def weights_of(self, effect: Effect) -> dict[int, float]:
         """Weight of each joint, by index, that an effect acts on."""
-        given = dict(effect.weights) if effect.weights else {effect.joint: 1.0}
         where = f"Robot {self.name!r}, effect {effect.name!r}"
-        weights: dict[int, float] = {}
-        for joint, weight in given.items():
-            if isinstance(joint, int) and not isinstance(joint, bool) and 1 <= joint <= self.n:
-                index = joint - 1
-            elif joint in self.joint_names:
-                index = self.joint_names.index(str(joint))
-            else:
-                raise InputError(
-                    f"{where}: joint must be a number from 1 to {self.n} or one of "
-                    f"{', '.join(self.joint_names)}; found {joint!r}."
-                )
-            if not np.isfinite(weight) or weight == 0 or index in weights:
-                raise InputError(
-                    f"{where}: each joint needs one weight, finite and not zero; found {given}."
-                )
-            weights[index] = float(weight)
-        return weights
+        check_own_name(effect, where)
+        return joint_weights(effect, self.joint_names, where)
 
     @property
     def link_frames(self) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from didim.robot.drive import Drive
+from didim.robot.effect_tables import effect_table, effects_of
 from didim.robot.robot import Coupling, Joint, Robot
 
 
@@ -30,6 +31,7 @@ def plain_robot(robot: Robot) -> dict[str, Any]:
             }
             for coupling in robot.couplings
         ],
+        "effects": [effect_table(effect, robot) for effect in robot.effects],
         "drive": None
         if drive is None
         else {
@@ -56,6 +58,7 @@ def robot_of(data: Mapping[str, Any]) -> Robot:
             )
             for each in data["couplings"]
         ),
+        effects=effects_of(data.get("effects", []), f"robot {data['name']!r}"),
         drive=None if drive is None else _drive_of(drive),
         locked={str(name): float(value) for name, value in data.get("locked", {}).items()},
     )

@@ -23,6 +23,7 @@ from didim.robot.hold import (
     held_positions,
     with_held,
     with_held_drives,
+    with_held_effects,
 )
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.robot import Joint, Robot
@@ -58,6 +59,7 @@ def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     for joint in assembled:
         _check_link(joint, path.name)
     couplings, drive = more.pop("couplings", ()), more.pop("drive", None)
+    more["effects"] = with_held_effects(more.get("effects", ()), names, held, path.name)
     moving = with_held_drives(names, assembled, couplings, drive, path.name)
     return Robot(root.get("name") or path.stem, locked=held, **more, **moving)
 

@@ -1,7 +1,8 @@
 """What URDF cannot express, in elements <didim> that other programs ignore.
 
 In a <joint>: its effects and their values (rotor, offset, friction of two directions). In the
-<robot>: another gravity than (0, 0, -9.81), couplings, and the drives.
+<robot>: another gravity than (0, 0, -9.81), couplings, the drives, and own effects
+(`urdf_effects.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from didim.errors import InputError, nearest
 from didim.robot.drive import Drive
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, STEMS, check_effects
 from didim.robot.robot import Coupling, Joint, Robot
-from didim.robot.urdf_numbers import numbers, written
+from didim.robot.urdf_effects import EFFECT, read_effects, write_effects
+from didim.robot.urdf_numbers import check_keys, numbers, written
 
 TAG = "didim"
 GRAVITY = (0.0, 0.0, -9.81)
@@ -30,7 +32,7 @@ def read_joint_extension(
     """Effects (None: those of every URDF) and values that a joint's <didim> gives."""
     if (element := joint.find(TAG)) is None:
         return None, {}
-    _check_keys(element, ("effects", *EFFECT_STEMS), where)
+    check_keys(element, ("effects", *EFFECT_STEMS), where)
     effects = check_effects(element.get("effects", "").split(), where)
     return effects, {
         key: float(numbers(element, key, None, where)[0])
@@ -40,12 +42,12 @@ def read_joint_extension(
 
 
 def read_robot_extension(root: Element, names: Sequence[str], where: str) -> dict[str, Any]:
-    """Gravity, couplings, drive and reference that the robot's <didim> gives for moving joints with
-    these names, as arguments of `Robot`.
+    """Gravity, couplings, drive, own effects and reference that the robot's <didim> gives for
+    moving joints with these names, as arguments of `Robot`.
     """
     if (element := root.find(TAG)) is None:
         return {}
-    _check_keys(element, ("gravity", "reference"), where, ("coupling", "drive"))
+    check_keys(element, ("gravity", "reference"), where, ("coupling", "drive", EFFECT))
     n, drive = len(names), element.find("drive")
     return {
         "gravity": numbers(element, "gravity", GRAVITY, where),
@@ -54,6 +56,7 @@ def read_robot_extension(root: Element, names: Sequence[str], where: str) -> dic
             _coupling(each, names, f"{where}, coupling") for each in element.findall("coupling")
         ),
         "drive": None if drive is None else _drive(drive, n, f"{where}, drive"),
+        "effects": read_effects(element, where),
     }
 
 
@@ -71,7 +74,9 @@ def write_joint_extension(parent: Element, joint: Joint) -> None:
 
 
 def write_robot_extension(root: Element, robot: Robot) -> None:
-    """Add <didim> to a robot with another gravity, couplings, drives or a reference."""
+    """Add <didim> to a robot with another gravity, couplings, drives, own effects or a
+    reference.
+    """
     element = Element(TAG)
     if tuple(robot.gravity) != GRAVITY:
         element.set("gravity", written(robot.gravity))
@@ -94,15 +99,16 @@ def write_robot_extension(root: Element, robot: Robot) -> None:
             "drive",
             {key: written(value) for key, value in known.items() if value is not None},
         )
+    write_effects(element, robot)
     if element.attrib or len(element):
         root.append(element)
 
 
 def _coupling(element: Element, names: Sequence[str], where: str) -> Coupling:
-    _check_keys(element, ("name", "effects", *COUPLING_STEMS.values()), where, ("weight",))
+    check_keys(element, ("name", "effects", *COUPLING_STEMS.values()), where, ("weight",))
     weights = {}
     for each in element.findall("weight"):
-        _check_keys(each, ("joint", "value"), where)
+        check_keys(each, ("joint", "value"), where)
         if (name := each.get("joint", "")) not in names:
             raise InputError(f"{where}: no joint is called {name!r}; {nearest(name, names)}")
         if names.index(name) in weights:
@@ -118,7 +124,7 @@ def _coupling(element: Element, names: Sequence[str], where: str) -> Coupling:
 
 
 def _drive(element: Element, n: int, where: str) -> Drive:
-    _check_keys(element, ("gear", "current_gain", "torque_constant"), where)
+    check_keys(element, ("gear", "current_gain", "torque_constant"), where)
     gear = numbers(element, "gear", tuple(np.eye(n).ravel()), where).reshape(n, n)
     single = {
         key: numbers(element, key, (1.0,) * n, where)
@@ -126,19 +132,3 @@ def _drive(element: Element, n: int, where: str) -> Drive:
         if key in element.attrib
     }
     return Drive(gear, **single)
-
-
-def _check_keys(
-    element: Element, known: Sequence[str], where: str, children: Sequence[str] = ()
-) -> None:
-    for child in element:
-        if child.tag not in children:
-            hint = nearest(str(child.tag), children)
-            raise InputError(
-                f"{where}: <{element.tag}> has the unknown element <{child.tag}>; {hint}"
-            )
-    for key in element.attrib:
-        if key not in known:
-            raise InputError(
-                f"{where}: <{element.tag}> has the unknown attribute {key!r}; {nearest(key, known)}"
-            )

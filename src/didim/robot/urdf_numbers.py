@@ -1,14 +1,15 @@
-"""Numbers in the attributes of a URDF file."""
+"""Attributes of a URDF file: their numbers and names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InputError
+from didim.errors import InputError, nearest
 from didim.robot.robot import LARGEST_VALUE
 
 Array = NDArray[np.float64]
@@ -44,3 +45,20 @@ def numbers(
 def written(values: object) -> str:
     """Numbers as an attribute, in as many digits as bring them back."""
     return " ".join(repr(float(value)) for value in np.ravel(np.asarray(values, dtype=float)))
+
+
+def check_keys(
+    element: Element, known: Sequence[str], where: str, children: Sequence[str] = ()
+) -> None:
+    """Refuse attributes and elements of an element that are not known."""
+    for child in element:
+        if child.tag not in children:
+            hint = nearest(str(child.tag), children)
+            raise InputError(
+                f"{where}: <{element.tag}> has the unknown element <{child.tag}>; {hint}"
+            )
+    for key in element.attrib:
+        if key not in known:
+            raise InputError(
+                f"{where}: <{element.tag}> has the unknown attribute {key!r}; {nearest(key, known)}"
+            )

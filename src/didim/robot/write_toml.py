@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from didim.errors import InputError
 from didim.robot.dh import BASE_NAME, placement
 from didim.robot.drive import Drive
+from didim.robot.effect_tables import effect_table
 from didim.robot.effects import LINK, STEMS
 from didim.robot.robot import BASE, Joint, Robot
 
@@ -44,6 +46,9 @@ def robot_toml(robot: Robot) -> str:
             f"effects = {_texts(coupling.effects)}",
             *_table("nominal", dict(coupling.nominal)),
         ]
+    for effect in robot.effects:
+        table = effect_table(effect, robot)
+        lines += ["", "[[effect]]", *(f"{key} = {_value(table[key])}" for key in table)]
     return "\n".join([*lines, *_drive(robot.drive), ""])
 
 
@@ -108,6 +113,25 @@ def _drive(drive: Drive | None) -> list[str]:
         )
         lines.append(f"gear_coupling = [{', '.join(entries)}]")
     return lines
+
+
+def _value(value: Any) -> str:
+    """A text, a number, true or false, a list or a table, on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return toml_string(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        entries = (f"{_key(key)} = {_value(each)}" for key, each in value.items())
+        return f"{{ {', '.join(entries)} }}" if value else "{}"
+    return str(value) if isinstance(value, int) else _number(value)
+
+
+def _key(word: str) -> str:
+    """A key of a table: a word as it is, anything else as a string."""
+    return word if word.isascii() and word.isidentifier() else toml_string(word)
 
 
 def _table(key: str, values: dict[str, float]) -> list[str]:

@@ -87,7 +87,7 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
         at, error = t[inside][::every], np.zeros((0,))
         for lag in np.unique(lags[moves]):
             alike = np.flatnonzero(moves & (lags == lag))
-            reference = trajectory.sample(at - shift - lag)[0][:, alike]
+            reference = trajectory.positions(at - shift - lag, alike)
             error = np.concatenate(
                 [error, ((q[inside][::every, alike] - reference) / spread[alike]).ravel()]
             )

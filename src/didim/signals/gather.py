@@ -14,7 +14,7 @@ from didim.errors import InputError, shortened
 from didim.signals.columns import Columns, columns_of, listed, signal_of
 from didim.signals.readers.table import Table
 from didim.signals.tables import read_table
-from didim.signals.units import unit_named
+from didim.signals.units import NAMES, unit_named
 from didim.validation import real
 
 Array = NDArray[np.float64]
@@ -46,10 +46,12 @@ def gather(
     known: Sequence[str],
     rate: float | None,
     joints: Sequence[str] | None,
+    channels: Sequence[str] = (),
 ) -> Gathered:
     """The signals of some files: those that `columns` names, or with the usual names; of a file
-    that is given for one signal, all columns.
+    that is given for one signal, all columns. `channels` are further signals of one column each.
     """
+    known = (*known, *channels)
     signals: dict[str, Array] = {}
     units: dict[str, str] = {}
     tables: dict[str, Table] = {}
@@ -73,7 +75,7 @@ def gather(
         units = _stated(table, found)
     where = ", ".join(Path(each).name for each in tables)
     there = "; ".join(listed(table) for table in tables.values())
-    _check(signals, where, joints)
+    _check(signals, where, joints, ("t", *channels))
     if "t" not in signals and rate is None:
         raise InputError(
             f"{where}: which column is the time? Name it in columns, as t, or give rate; there are "
@@ -148,12 +150,23 @@ def _stated(table: Table, columns: Mapping[str, Sequence[str]]) -> dict[str, str
         key: {unit_named(table.units.get(name, "")) for name in names}
         for key, names in columns.items()
     }
-    return {key: each.pop() for key, each in found.items() if len(each) == 1 and each != {""}}
+    return {
+        key: each.pop()
+        for key, each in found.items()
+        if key in NAMES and len(each) == 1 and each != {""}
+    }
 
 
-def _check(signals: Mapping[str, Array], where: str, joints: Sequence[str] | None) -> None:
+def _check(
+    signals: Mapping[str, Array],
+    where: str,
+    joints: Sequence[str] | None,
+    single: Sequence[str],
+) -> None:
     for key, signal in signals.items():
-        if joints is not None and key != "t" and signal.shape[1] != len(joints):
+        if key in single and signal.shape[1] != 1:
+            raise InputError(f"{where}: {key} must be one column, found {signal.shape[1]}.")
+        if joints is not None and key not in single and signal.shape[1] != len(joints):
             raise InputError(
                 f"{where}: {key} has {signal.shape[1]} columns, the robot has {len(joints)} joints "
                 f"({', '.join(joints)}); "
@@ -165,5 +178,3 @@ def _check(signals: Mapping[str, Array], where: str, joints: Sequence[str] | Non
             f"{where}: the signals differ in length: "
             f"{', '.join(f'{key} {size}' for key, size in lengths.items())}."
         )
-    if "t" in signals and signals["t"].shape[1] != 1:
-        raise InputError(f"{where}: t must be one column, found {signals['t'].shape[1]}.")

@@ -84,6 +84,7 @@ def load_experiment(
     rows: Sequence[int] | None = None,
     torque_delay: float | None = None,
     q_ref_start: ArrayLike | None = None,
+    channels: Sequence[str] = (),
 ) -> Experiment:
     """Read a record.
 
@@ -122,8 +123,11 @@ def load_experiment(
         s by which the log has the torque later than the positions; the torque is shifted back.
     q_ref_start
         (n,) rad or m, with dq_ref and no q_ref: where the integral of the velocities starts.
+    channels
+        Names of further signals that effects need, `model.channels`: keys of `columns` too, one
+        column each, taken as they are logged.
     """
-    found = gather(path, columns, _EXPERIMENT, rate, joints)
+    found = gather(path, columns, _EXPERIMENT, rate, joints, channels)
     where = found.where
     if ("tau" in found.signals) == ("control" in found.signals):
         raise InputError(
@@ -132,8 +136,9 @@ def load_experiment(
         )
     if reference is not None and {"q_ref", "dq_ref"} & {*found.signals}:
         raise InputError(f"{where}: the reference is given twice, as a column and as reference=.")
-    kept = _cleaned(found, rows, Conversion(units, gear, position_offset))
+    kept = _cleaned(found, rows, Conversion(units, gear, position_offset), channels)
     chosen = kept.signals
+    logged = {name: chosen.pop(name)[:, 0] for name in channels if name in chosen}
     if "control" in chosen:
         chosen["tau"] = _torque(
             chosen.pop("control"), usual_gain if drive_gain is None else drive_gain, where
@@ -165,7 +170,7 @@ def load_experiment(
     q_ref = chosen.get("q_ref") if reference is None else reference
     with naming(where):
         record = Experiment(
-            t, chosen["tau"], q_ref, chosen.get("q"), chosen.get("dq"), title, notes
+            t, chosen["tau"], q_ref, chosen.get("q"), chosen.get("dq"), title, notes, logged
         )
         return record if torque_delay is None else record.torque_advanced(torque_delay)
 
@@ -201,13 +206,20 @@ def load_reference(
         return Reference(t, kept["q_ref"], kept.get("dq_ref"), kept.get("ddq_ref"), interpolation)
 
 
-def _cleaned(found: Gathered, rows: Sequence[int] | None, conversion: Conversion) -> Rows:
-    """The rows that are used, in SI units and on the joint side."""
+def _cleaned(
+    found: Gathered,
+    rows: Sequence[int] | None,
+    conversion: Conversion,
+    channels: Sequence[str] = (),
+) -> Rows:
+    """The rows that are used, in SI units and on the joint side; `channels` as they are logged."""
     declared(found.units, conversion.units, found.where)
     kept = in_order(usable(part_of(found.signals, rows, found.where), found.damaged))
     if len(kept.number) < 2:
         raise InputError(f"{found.where}: there is one row only; a record needs two at least.")
-    return replace(kept, signals=conversion(kept.signals, found.where))
+    logged = {key: value for key, value in kept.signals.items() if key in channels}
+    motion = {key: value for key, value in kept.signals.items() if key not in channels}
+    return replace(kept, signals=conversion(motion, found.where) | logged)
 
 
 def _integrated(t: Array, dq: Array, start: ArrayLike | None, q: Array | None, where: str) -> Array:

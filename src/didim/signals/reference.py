@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import CubicSpline
 
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE, PiecewiseCubic
@@ -17,6 +17,9 @@ from didim.validation import instants, samples, set_fields, width_of
 Array = NDArray[np.float64]
 
 INTERPOLATIONS = ("held", "linear", "cubic")
+
+Joints = slice | NDArray[np.intp]
+ALL_JOINTS = slice(None)
 
 
 class Trajectory(ABC):
@@ -37,6 +40,10 @@ class Trajectory(ABC):
     @abstractmethod
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,)."""
+
+    def positions(self, t: ArrayLike, joints: Joints = ALL_JOINTS) -> Array:
+        """q (N, m) of m joints at the times t (N,): those of `sample`, without its derivatives."""
+        return self.sample(t)[0][:, joints]
 
     def shifted(self, origin: float) -> Trajectory:
         """The same trajectory on a clock that counts from `origin`, s."""
@@ -143,18 +150,27 @@ class Reference(Trajectory):
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
-        cubic, at = self._table, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
-        index = np.clip(
-            np.searchsorted(cubic.time - TIME_TOLERANCE, at, side="right") - 1,
-            0,
-            cubic.time.size - 2,
+        cubics = self._table
+        index, u = self._located(t)
+        return (
+            _evaluated(cubics.value[index], u),
+            _evaluated(cubics.rate[index], u),
+            _evaluated(cubics.acceleration[index], u),
         )
-        u = (at - cubic.time[index])[:, None]
-        q, dq, ddq = (
-            ((c[index, :, 3] * u + c[index, :, 2]) * u + c[index, :, 1]) * u + c[index, :, 0]
-            for c in cubic[1:]
-        )
-        return q, dq, ddq
+
+    def positions(self, t: ArrayLike, joints: Joints = ALL_JOINTS) -> Array:
+        """q (N, m) of m joints at the times t (N,), held beyond the ends."""
+        index, u = self._located(t)
+        return _evaluated(self._table.value[index[:, None], np.arange(self.n)[joints]], u)
+
+    def _located(self, t: ArrayLike) -> tuple[NDArray[np.intp], Array]:
+        """For each of the times t (N,): the index of its cubic (N,), and the time since that
+        began (N, 1), s.
+        """
+        time, at = self._table.time, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
+        index = np.searchsorted(time - TIME_TOLERANCE, at, side="right") - 1
+        index = np.clip(index, 0, time.size - 2)
+        return index, (at - time[index])[:, None]
 
 
 class CachedTrajectory(Trajectory):
@@ -253,6 +269,11 @@ class _DelayedTrajectory(Trajectory):
         return self.trajectory.piecewise_cubic(start, end, step)
 
 
+def _evaluated(c: Array, u: Array) -> Array:
+    """Cubics (K, m, 4) at the times u (K, 1) since each began: (K, m)."""
+    return np.asarray(((c[:, :, 3] * u + c[:, :, 2]) * u + c[:, :, 1]) * u + c[:, :, 0])
+
+
 def _knots(time: Array) -> Array:
     """The knots (N + 1,) of N intervals: the last value has an interval of its own, so that it is
     read at its own time.
@@ -275,10 +296,23 @@ def smooth_piecewise_cubic(time: Array, q: Array, dq: Array, ddq: Array) -> Piec
     """The piecewise cubic of a motion that is known exactly at the knots: cubics with its values
     and slopes; a spline for ddq.
     """
-    value, rate, acceleration = (_interpolate(time, signal, "cubic") for signal in (q, dq, ddq))
-    value[:-1] = _coefficients(CubicHermiteSpline(time, q, dq, axis=0).c)
-    rate[:-1] = _coefficients(CubicHermiteSpline(time, dq, ddq, axis=0).c)
-    return PiecewiseCubic(_knots(time), value, rate, acceleration)
+    value, rate = _hermite(time, q, dq), _hermite(time, dq, ddq)
+    return PiecewiseCubic(_knots(time), value, rate, _interpolate(time, ddq, "cubic"))
+
+
+def _hermite(time: Array, values: Array, slopes: Array) -> Array:
+    """Coefficients (N, n, 4) of the cubics with these values and slopes (N, n), the last one
+    constant.
+    """
+    coefficients = np.zeros((*values.shape, 4))
+    interval = np.diff(time)[:, None]
+    chord = np.diff(values, axis=0) / interval
+    bend = (slopes[:-1] + slopes[1:] - 2 * chord) / interval
+    coefficients[:, :, 0] = values
+    coefficients[:-1, :, 1] = slopes[:-1]
+    coefficients[:-1, :, 2] = (chord - slopes[:-1]) / interval - bend
+    coefficients[:-1, :, 3] = bend / interval
+    return coefficients
 
 
 def _coefficients(c: Array) -> Array:

@@ -107,6 +107,11 @@ def directions_of(
             "Exact sensitivities need a built-in law; didim cannot differentiate a law of your "
             "own (OwnLaw)."
         )
+    if loop is not None and loop.model is not None and loop.model.loaded:
+        raise InputError(
+            "Exact sensitivities need a controller whose own model has no friction that grows with "
+            "the load; leave load_friction out of the controller's model."
+        )
     n, shapes = model.robot.n, model.layout.terms.free
     names, values = [*model.parameter_names, *shapes], [law.kp, law.kv, law.ki, law.kiv]
     b = len(names)

@@ -87,11 +87,12 @@ def prepared(request: SimulationRequest) -> Run:
         else np.atleast_2d(started[0])
     )
     own = _own_inertia(loop, law, probe)
+    channels = channels_of(model, loop, time, request.signals)
     fastest = fastest_rate(
-        model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own
-    )
+        model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own,
+        request.signals,
+    )  # fmt: skip
     code = robot_code(model.tree)
-    channels = channels_of(model, time, request.signals) if model.channels else None
     plant = make_plant(
         model,
         values,

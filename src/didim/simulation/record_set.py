@@ -100,14 +100,14 @@ class RecordSet:
         if self._every == 1:
             return [q for q, *_ in self._thinned_references]
         pairs = zip(self.inputs, self.records, strict=True)
-        return [each.sample(np.asarray(record.t))[0] for each, record in pairs]
+        return [each.positions(np.asarray(record.t)) for each, record in pairs]
 
     @cached_property
     def poses(self) -> Array:
         """(K, n) configurations of the references."""
         pairs = zip(self.inputs, self.records, strict=True)
         return np.vstack(
-            [each.sample(np.linspace(*_ends(record), 97))[0] for each, record in pairs]
+            [each.positions(np.linspace(*_ends(record), 97)) for each, record in pairs]
         )
 
     @cached_property

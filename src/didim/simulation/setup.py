@@ -12,7 +12,7 @@ from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.dynamics.kernels.elementary import padded
 from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.terms import apart
+from didim.dynamics.terms import TermTable, apart
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
@@ -70,19 +70,24 @@ def trajectory_of(
     return value
 
 
-def channels_of(model: TorqueModel, t: Array, signals: Signals | None) -> Reference:
-    """The logged channels that the model's effects need, as functions of time: linear between the
-    times t (N,) of the record.
+def channels_of(
+    model: TorqueModel, loop: Controller | None, t: Array, signals: Signals | None
+) -> Reference | None:
+    """The logged channels that the effects of the model, then those of the controller's own model,
+    need, as functions of time: linear between the times t (N,) of the record. None: they need none.
     """
     given, rows = signals or {}, []
-    for name in model.channels:
+    own = () if loop is None or loop.model is None else loop.model.channels
+    for name in (*model.channels, *own):
         if name not in given:
             raise InputError(
                 f"An effect of {model.robot.name!r} needs the channel {name!r}: give "
                 f"signals={{{name!r}: ...}}, or log it with the experiment."
             )
         rows.append(samples(given[name], name, 1, t.size)[:, 0])
-    table = np.column_stack(rows) if rows else np.zeros((t.size, 0))
+    if not rows:
+        return None
+    table = np.column_stack(rows)
     if t.size == 1:
         t, table = np.array([t[0], t[0] + 1.0]), np.vstack([table, table])
     return Reference(t, table, interpolation="linear")
@@ -127,14 +132,16 @@ def make_plant(
 ) -> Plant:
     """A plant whose memory is zero."""
     n, c, K = model.robot.n, len(model.contacts), len(model.layout.terms.terms)
-    own_tree = model.tree if loop is None else loop.own_tree(model)
+    own_tree = model.tree._replace(terms=TermTable(n).kernel)
+    if loop is not None and loop.model is not None:
+        own_tree = loop.model.tree._replace(terms=apart(loop.model.tree.terms))
     own = values if loop is None else loop.own_values(values)
     state = (loop or PD(kp=1.0, kv=1.0)).controller_state(n, own.contact.shape[0])
     return Plant(
         model.tree._replace(terms=apart(model.tree.terms)),
         values,
         0 if code is None else code.address,
-        own_tree._replace(terms=apart(own_tree.terms)),
+        own_tree,
         own,
         law,
         state,
@@ -159,7 +166,13 @@ def make_plant(
         drive_of(loop),
         friction,
         width,
-        Instant(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(c), np.zeros(len(model.channels))),
+        Instant(
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(c),
+            np.zeros(len(model.channels) + own_tree.terms.channel.size),
+        ),
         np.zeros((10, 4 * n)),
     )
 
@@ -188,11 +201,13 @@ def fastest_rate(
     width: float,
     q: Array,
     own: Array | None = None,
+    signals: Signals | None = None,
 ) -> float:
     """The fastest decay rate, 1/s, of the velocities at the configurations q (K, n): (kv g + Fv +
     Fc/(2 width)) (M^-1)_jj.
 
     The slope of smooth friction counts half: it acts only while a contact is slower than the width.
+    Terms count with their slopes at rest, at the extremes of the logged channels.
     Computed torque has kv M_own in place of kv g, with the inertia matrices (K, n, n) of the
     controller's `own` model.
     """
@@ -202,6 +217,10 @@ def fastest_rate(
     if friction == SMOOTH:
         limits = np.maximum(np.abs(values.limit_positive), np.abs(values.limit_negative))
         damping = damping + 0.5 * (values.contact**2).T @ limits / width
+    if model.layout.terms.terms:
+        damping = damping + _term_damping(
+            model, parameters, values, width if friction == SMOOTH else np.inf, q, signals
+        )
     by_law = law.kv if drive == CONTINUOUS else 0.0 * law.kv
     if law.kind != COMPUTED_TORQUE:
         damping, by_law = damping + np.abs(np.diagonal(law.gain) * by_law), 0.0 * by_law
@@ -214,6 +233,36 @@ def fastest_rate(
     return float(
         (by_law * np.maximum(scale, 1.0) + damping * np.diagonal(inverse, axis1=1, axis2=2)).max()
     )
+
+
+def _term_damping(
+    model: TorqueModel,
+    parameters: ArrayLike,
+    values: Values,
+    width: float,
+    q: Array,
+    signals: Signals | None,
+) -> Array:
+    """(n,) largest slope by velocity of the terms at rest at q (K, n): of those without contact,
+    and of the limits that they add to contacts, over twice the width of smooth friction.
+    """
+    still, slip = np.zeros_like(q), np.ones((q.shape[0], len(model.contacts)))
+    largest = np.zeros(q.shape[1])
+    for extreme in (np.min, np.max):
+        at = {name: np.full(q.shape[0], extreme((signals or {})[name])) for name in model.channels}
+        slope = np.diagonal(
+            model.derivatives(q, still, still, parameters, at)[1], axis1=1, axis2=2
+        ) - np.diagonal(values.viscous)
+        if np.isfinite(width):
+            free, rub = (
+                model.inverse_dynamics(q, still, still, parameters, part * slip, at)
+                for part in (0.0, 1.0)
+            )
+            slope = (
+                slope + 0.5 * np.abs(rub - free - values.limit_positive @ values.contact) / width
+            )
+        largest = np.maximum(largest, np.nan_to_num(slope).max(axis=0))
+    return largest
 
 
 def substeps_for(period: float, rate: float, longest: float, most: int = MAX_SUBSTEPS) -> int:

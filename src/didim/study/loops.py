@@ -61,11 +61,10 @@ def _own_model(source: str, model: DynamicModel, folder: Path) -> dict[str, Any]
     if source.endswith(".json"):
         estimate = load_estimate(existing(source, folder, "controller.model"))
         return {"model": estimate.model, "parameters": estimate.parameters}
-    return {
-        "model": DynamicModel(
-            _of_same_joints(model.robot, source, folder, "controller.model"), model.effects
-        )
-    }
+    robot = _of_same_joints(model.robot, source, folder, "controller.model")
+    own = {effect.name for effect in model.robot.effects} - {each.name for each in robot.effects}
+    effects = None if model.effects is None else [each for each in model.effects if each not in own]
+    return {"model": DynamicModel(robot, effects)}
 
 
 def _of_same_joints(robot: Robot, source: str, folder: Path, key: str) -> Robot:

@@ -25,7 +25,6 @@ MAX_PATH_PARTS = 12
 
 _KINDS = {
     "string_type": "must be a text",
-    "list_type": "must be a list, written [[experiment]]",
     "model_type": "must be a table",
     "model_attributes_type": "must be a table",
     "dict_type": "must be a table",
@@ -59,11 +58,24 @@ def read_study(path: Path, settings: Sequence[str] = ()) -> StudyFile:
 def check_study(data: dict[str, Any], where: str) -> StudyFile:
     """The study that plain data describe."""
     try:
+        _refuse_large_integers(data, where)
         return StudyFile.model_validate(data)
     except ValidationError as problem:
         raise InputError(f"{where}: {_first_error(problem)}") from None
     except RecursionError:
         raise InputError(f"{where}: tables are nested too deeply.") from None
+
+
+def _refuse_large_integers(value: Any, where: str) -> None:
+    """TOML's integers have 64 bits; Python reads more, and refuses to print thousands of digits."""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise InputError(f"{where}: an integer has more than the 64 bits of TOML.")
+    if isinstance(value, dict):
+        for key, each in value.items():
+            _refuse_large_integers(each, f"{where}: {shortened(key)}")
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_large_integers(each, where)
 
 
 def apply_setting(data: dict[str, Any], text: str) -> None:
@@ -170,6 +182,8 @@ def _sentence(error: Any) -> str:
         return f"{place}: there is none; describe each record in a table [[experiment]]."
     if kind == "value_error":
         return f"{place} {error['ctx']['error']}."
+    if kind == "list_type":
+        return f"{place} must be a list, written [[{place}]], found {found}."
     return f"{place} {_KINDS.get(kind, error['msg'])}, found {found}."
 
 

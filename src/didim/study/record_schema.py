@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from didim.study import types
 
@@ -25,10 +25,29 @@ class Table(BaseModel):
         }
 
 
-class Columns(Table):
+class WithChannels(Table):
+    """A table that may have further keys: the names of logged channels that effects need."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @property
+    def channels(self) -> dict[str, Any]:
+        """The further keys, and their values."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @property
+    def all(self) -> dict[str, Any]:
+        """All keys that the file gives, and their values."""
+        return self.given() | self.channels
+
+
+class Columns(WithChannels):
     """Which column is which signal: names, numbers counted from 1, ranges "2-7", or patterns
-    "pos*", "pos{j}" and "pos_{joint}".
+    "pos*", "pos{j}" and "pos_{joint}". Further keys are the names of logged channels that effects
+    need, such as temperature.
     """
+
+    __pydantic_extra__: dict[str, types.Column] = Field(init=False)
 
     t: types.Column = None
     """Time, s."""
@@ -74,8 +93,12 @@ class Units(Table):
     ddq_ref: types.Unit = None
 
 
-class Files(Table):
-    """One file for each signal, or a list of one for each joint."""
+class Files(WithChannels):
+    """One file for each signal, or a list of one for each joint. Further keys are the names of
+    logged channels that effects need.
+    """
+
+    __pydantic_extra__: dict[str, types.Text] = Field(init=False)
 
     t: types.Text = None
     tau: types.TextOrTexts = None
@@ -88,8 +111,7 @@ class Files(Table):
     @property
     def lists(self) -> dict[str, list[str]]:
         """From a signal to its files."""
-        given: dict[str, Any] = self.given()
-        return {key: [each] if isinstance(each, str) else each for key, each in given.items()}
+        return {key: [each] if isinstance(each, str) else each for key, each in self.all.items()}
 
 
 def _one_or_more(value: Any) -> str:

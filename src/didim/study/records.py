@@ -10,7 +10,7 @@ import numpy as np
 
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
-from didim.errors import InputError
+from didim.errors import InputError, nearest
 from didim.robot.robot import Robot
 from didim.signals.alignment import motion_frequency, time_offset
 from didim.signals.experiment import Experiment
@@ -21,7 +21,7 @@ from didim.signals.resample import period_of, regular
 from didim.signals.states import measured_positions
 from didim.simulation.prepare import loop_lag
 from didim.study.paths import existing
-from didim.study.record_schema import ExperimentTable, ReferenceTable
+from didim.study.record_schema import ExperimentTable, ReferenceTable, WithChannels
 
 _OF_FILE = (
     "file",
@@ -45,6 +45,8 @@ def experiment_of(
 ) -> Experiment:
     """The record of a table [[experiment]]."""
     key, robot = f"experiment.{index}", model.robot
+    for name in ("columns", "file"):
+        _check_channels(getattr(table, name), model, f"{key}.{name}")
     path: Any
     if isinstance(table.file, str):
         path = existing(table.file, folder, f"{key}.file")
@@ -60,7 +62,7 @@ def experiment_of(
             )
     record = load_experiment(
         path,
-        None if table.columns is None else table.columns.given(),  # type: ignore[arg-type]
+        None if table.columns is None else table.columns.all,
         rate=table.rate,
         joints=robot.joint_names,
         units=None if table.units is None else table.units.given(),  # type: ignore[arg-type]
@@ -72,12 +74,30 @@ def experiment_of(
         rows=table.rows,
         torque_delay=table.torque_delay,
         q_ref_start=table.q_ref_start,
+        channels=model.channels,
     )
+    for channel, effect in model.layout.needs.items():
+        if channel not in record.channels:
+            raise InputError(
+                f"{key}: the effect {effect!r} needs the channel {channel!r}, which experiment "
+                f"{record.name!r} does not have; name its column: columns = {{ {channel} = ... }}."
+            )
     if table.reference is not None:
         record = _with_reference(
             record, table.reference, model, controller, folder, f"{key}.reference"
         )
     return record if table.between is None else record.between(*table.between)
+
+
+def _check_channels(table: object, model: DynamicModel, key: str) -> None:
+    """Refuse keys of a table of columns or files that are neither signals nor channels of the
+    model's effects.
+    """
+    if isinstance(table, WithChannels):
+        known = (*type(table).model_fields, *model.channels)
+        for name in table.channels:
+            if name not in known:
+                raise InputError(f"unknown key '{key}.{name}'; {nearest(name, known)}")
 
 
 def parts_of(record: Experiment, table: ExperimentTable) -> dict[str, Experiment]:

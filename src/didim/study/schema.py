@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from didim.study import types
+from didim.study.effect_schema import EffectTable
 from didim.study.record_schema import ExperimentTable, Table
 
 
@@ -147,9 +148,13 @@ class StudyFile(Table):
     method: Literal["idim", "didim", "output_error"]
     """What `didim identify` runs."""
     effects: types.Texts = None
-    """Subset of rotor viscous coulomb offset coupling asymmetric_viscous asymmetric_coulomb;
-    default: all that the robot declares.
+    """Names of shipped effects (rotor viscous coulomb offset stribeck ...), "coupling", and names
+    of the robot's own ones; default: all that the robot declares.
     """
+    effect: list[EffectTable] = Field(default_factory=list)
+    """Own effects, beside those of `effects`."""
+    shapes: types.Values = None
+    """Values of parameters that the torque is not linear in, such as { vs1 = 0.05 }."""
     fixed: types.Values = None
     """Known values, SI, that every method holds: standard parameters (M1), base parameters (ZZ1R)
     or shapes of effects (vs1).

@@ -70,7 +70,13 @@ def simulate_study(
             )
         else:
             motion = simulate(
-                base, parameters, loop, t=record.t, q_ref=_reference(record), progress=progress
+                base,
+                parameters,
+                loop,
+                t=record.t,
+                q_ref=_reference(record),
+                progress=progress,
+                signals=record.channels,
             )
         found.append(Simulated(record, motion))
     return found

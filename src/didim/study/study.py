@@ -20,6 +20,7 @@ from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
+from didim.robot.effect_tables import effects_of
 from didim.signals.experiment import Experiment
 from didim.study.loops import controller_of, load_named_robot, method_of
 from didim.study.origin import files_of, named_files
@@ -58,7 +59,12 @@ class Study:
             robot = load_named_robot(given.robot, self.folder, "robot", given.joints, given.lock)
             if self.settings.gravity is not None:
                 robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
-            return DynamicModel(robot, given.effects, fixed=given.fixed)
+            own = effects_of([each.table for each in given.effect], self.name)
+            robot = replace(robot, effects=(*robot.effects, *own))
+            names = given.effects
+            if names is not None:
+                names = [*names, *(each.name for each in own if each.name not in names)]
+            return DynamicModel(robot, names, given.shapes, fixed=given.fixed)
 
     @property
     def urdf(self) -> Path | None:

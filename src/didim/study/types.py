@@ -163,9 +163,19 @@ Positions = _type(
     lambda v: {name: radians_of(each) for name, each in v.items()},
 )
 Values = _type(
-    "a table of parameters and their known values, SI, such as { M1 = 0.49 }",
+    "a table of names and numbers, such as { vs1 = 0.05 }",
     lambda v: isinstance(v, dict) and all(map(_number, v.values())),
     {"type": "object", "additionalProperties": _NUMBER},
+)
+NamedTexts = _type(
+    'a table of names and texts, such as { l = "sqrt(a^2 + q^2)" }',
+    lambda v: isinstance(v, dict) and all(map(_text, v.values())),
+    {"type": "object", "additionalProperties": _TEXT},
+)
+JointName = _type(
+    "the number of a joint, from 1, or its name",
+    lambda v: _text(v) or (isinstance(v, int) and not isinstance(v, bool)),
+    {"anyOf": [_TEXT, {"type": "integer", "minimum": 1}]},
 )
 
 

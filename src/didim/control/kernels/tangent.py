@@ -20,7 +20,7 @@ from didim.control.kernels.law import (
     ControllerState,
     Law,
 )
-from didim.dynamics.kernels.derivatives import motion_derivatives
+from didim.dynamics.kernels.derivatives import add_sliding_terms, motion_derivatives
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.types import float64, int64
@@ -153,6 +153,8 @@ def model_tangent(
         T.by_q,
         T.by_dq,
     )
+    if tree.terms.table.shape[0] > 0:
+        add_sliding_terms(tree.terms, own.term, controller_state.slip, T.by_q, T.by_dq)
     for i in range(n):
         for c in range(m):
             T.model[i, c] = 0.0

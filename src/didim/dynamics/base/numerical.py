@@ -16,6 +16,7 @@ from didim.dynamics.kernels.regressor import regressor_batch
 from didim.dynamics.kernels.tree import Tree, allocate
 from didim.dynamics.layout import Layout
 from didim.dynamics.terms import apart
+from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -23,6 +24,9 @@ TOLERANCE = 1e-9
 """A column is dependent where the part of it that is orthogonal to the kept ones is below this
 fraction of it.
 """
+
+MAX_DRAWS = 10
+"""Times that states are drawn, where effects are not defined in all of them."""
 
 ROUNDING_LEVEL = 1e-13
 """Rounding error of a column that should vanish, as a fraction of the largest column."""
@@ -46,21 +50,32 @@ def regroup_by_qr(tree: Tree, layout: Layout) -> Regrouping:
 
 def random_regressor(tree: Tree, layout: Layout) -> Array:
     """W (N n, p) at random positions, velocities, accelerations and slips, with N n well above
-    p.
+    p; states in which an effect is not defined, such as the root of a negative number, are drawn
+    anew.
     """
     n, c, p = layout.n, len(layout.contacts), len(layout.names)
     N = 20 + 4 * p // n
     random = np.random.default_rng(20100101)
-    q = random.uniform(-np.pi, np.pi, (N, n))
-    q[:, tree.prismatic == 1] /= np.pi
-    dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
-    W, slip = np.zeros((N, n, p)), random.uniform(-1, 1, (N, c))
-    load = random.standard_normal((N, n)) if layout.terms.loaded else np.zeros((N, 0))
-    channels = random.uniform(0.5, 1.5, (N, len(layout.terms.channels)))
-    work = allocate(n, c, len(layout.terms.terms))
     tree = tree._replace(terms=apart(tree.terms))
-    regressor_batch(tree, layout.columns(), q, dq, ddq, slip, load, channels, work, False, W)
-    return W.reshape(N * n, p)
+    found, columns = np.zeros((0, n, p)), layout.columns()
+    for _ in range(MAX_DRAWS):
+        q = random.uniform(-np.pi, np.pi, (N, n))
+        q[:, tree.prismatic == 1] /= np.pi
+        dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
+        W, slip = np.zeros((N, n, p)), random.uniform(-1, 1, (N, c))
+        load = random.standard_normal((N, n)) if layout.terms.loaded else np.zeros((N, 0))
+        channels = random.uniform(0.5, 1.5, (N, len(layout.terms.channels)))
+        work = allocate(n, c, len(layout.terms.terms))
+        regressor_batch(tree, columns, q, dq, ddq, slip, load, channels, work, False, W)
+        finite = np.isfinite(W)
+        found = np.concatenate([found, W[finite.all(axis=(1, 2))]])[:N]
+        if len(found) == N:
+            return found.reshape(N * n, p)
+    names = [layout.names[k] for k in np.flatnonzero(~np.all(finite, axis=(0, 1)))]
+    raise InputError(
+        f"The torque of {', '.join(names)} is not finite in most states: does its expression "
+        "divide by zero, or take the root or logarithm of a negative number?"
+    )
 
 
 def independent_columns(W: Array) -> tuple[list[int], Array]:

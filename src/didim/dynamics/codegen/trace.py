@@ -67,6 +67,17 @@ class Trace:
         """1 / sqrt(a)."""
         return self._note("/", 1.0, self._note("sqrt", None, a))
 
+    def apply(self, operator: str, *arguments: Symbol) -> Symbol:
+        """An operator of expressions: + - * / neg pow min max, or a function of one argument."""
+        if operator == "neg":
+            return self.mul(-1.0, arguments[0])
+        if operator in ("+", "-", "*"):
+            fold = {"+": self.add, "-": self.sub, "*": self.mul}[operator]
+            return fold(*arguments)
+        left, right = (None, *arguments)[-2:]
+        assert right is not None
+        return self._note(operator, left, right)
+
     def dot(self, a: Vector, b: Vector) -> Symbol:
         """a' b."""
         total: Symbol = 0.0

@@ -28,6 +28,7 @@ from didim.dynamics.kernels.terms import (
     BY_X,
     CONTACT,
     Terms,
+    at_slip,
     evaluate_terms,
     set_channels,
 )
@@ -208,6 +209,19 @@ def add_smooth_derivatives(terms: Terms, phi: Any, by_q: Any, by_dq: Any) -> Non
         if terms.table[k, CONTACT] < 0:
             by_x = phi[k] * terms.registers[terms.table[k, BY_X]]
             by_v = phi[k] * terms.registers[terms.table[k, BY_V]]
+            add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
+
+
+@kernel
+def add_sliding_terms(terms: Terms, phi: Any, slip: Any, by_q: Any, by_dq: Any) -> None:
+    """Add how the limits of contacts change with the motion to by_q, by_dq (n, n); slip (c,) is 0
+    where a contact is held.
+    """
+    for k in range(terms.table.shape[0]):
+        c = terms.table[k, CONTACT]
+        if c >= 0:
+            by_x = phi[k] * at_slip(terms, k, BY_X, slip[c])
+            by_v = phi[k] * at_slip(terms, k, BY_V, slip[c])
             add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
 
 

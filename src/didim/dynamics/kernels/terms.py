@@ -83,7 +83,7 @@ def run_terms(terms: Terms, more: bool) -> None:
     compute(address, terms.code, terms.registers, last)
 
 
-@kernel
+@shared
 def evaluate_terms(terms: Terms, q: Any, dq: Any, more: bool) -> None:
     """All terms at q, dq (n,), into the registers."""
     for k in range(terms.table.shape[0]):
@@ -152,7 +152,7 @@ def add_term(terms: Terms, k: int, torque: float, tau: Any) -> None:
             tau[i] += terms.weight[k, i] * torque
 
 
-@kernel
+@shared
 def add_smooth_terms(terms: Terms, phi: Any, tau: Any) -> None:
     """Add the terms that belong to no contact."""
     for k in range(terms.table.shape[0]):
@@ -160,7 +160,7 @@ def add_smooth_terms(terms: Terms, phi: Any, tau: Any) -> None:
             add_term(terms, k, phi[k] * terms.registers[terms.table[k, FORWARD]], tau)
 
 
-@kernel
+@shared
 def add_contact_terms(terms: Terms, phi: Any, slip: Any, tau: Any) -> None:
     """Add the terms that belong to contacts, at their slips (c,)."""
     for k in range(terms.table.shape[0]):

@@ -18,13 +18,13 @@ from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
 from didim.regression.least_squares import check_weights, least_squares
 from didim.regression.physical import physical_fit
-from didim.regression.projection import Projection, project
-from didim.regression.statistics import Statistics, statistics
-from didim.regression.system import LinearSystem
+from didim.regression.statistics import statistics
+from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
 from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import border_notes, implausible
 from didim.results.prediction import Preprocessing
+from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.status import Status, Verdict
 from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
@@ -143,7 +143,7 @@ class IDIM:
         bandwidth = self.bandwidth(model, records, request.held_out)
         fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
         first, told = fitted.observe(records)
-        found = self._project(fitted, records, first)
+        found = fitted.project(records, first, self.weights)
         model, system, solution = found.model, found.linear, found.solution
         request, fitted = replace(request, model=model), replace(fitted, model=model)
         chosen, joint, full, b = system, found.system, solution, len(system.names)
@@ -195,38 +195,18 @@ class IDIM:
             names=chosen.names,
             notes=notes,
             residual_over_noise=fitted.residual_over_noise(records, chosen, plain_values),
-            shapes=_shapes(model, figures),
+            shapes=found.shapes(figures),
             eliminated=removed,
             at_border=at_border,
             standard=inside,
+            factors=None
+            if model.free_shapes
+            else torque_factors(joint, solution, solution.values, MAX_FACTOR),
         )
-
-    def _project(
-        self, fitted: FittedRows, records: Sequence[Experiment], first: LinearSystem
-    ) -> Projection:
-        """The linear solution, or where friction has shapes or follows the load that of variable
-        projection.
-        """
-
-        def observe(model: BaseModel, chi: Array) -> LinearSystem:
-            return replace(fitted, model=model).observe(records, chi)[0]
-
-        def slopes(model: BaseModel, chi: Array) -> Array:
-            return replace(fitted, model=model).shape_columns(records, first, chi)
-
-        return project(fitted.model, first, observe, slopes, self.weights)
 
     def _motions(self, records: Sequence[Experiment]) -> list[Array]:
         """(N, n) the motion of each record; joints that only show noise stand still."""
         if self.states == "reference":
-            return [record.reference().sample(record.t)[0] for record in records]
+            return [record.reference().positions(record.t) for record in records]
         positions = [np.asarray(record.q) for record in records]
         return [np.where(still_joints(q), 0.0, q) for q in positions]
-
-
-def _shapes(model: BaseModel, figures: Statistics) -> dict[str, tuple[float, float]]:
-    """The shapes of the model with their sigma: the last unknowns of the joint system."""
-    found = model.free_shapes
-    sigma = np.sqrt(np.maximum(np.diag(figures.corrected), 0.0))
-    last = sigma[len(sigma) - len(found) :] if found else sigma[:0]
-    return {name: (value, float(s)) for (name, value), s in zip(found.items(), last, strict=True)}

@@ -70,7 +70,7 @@ class GaussNewtonRule:
         """With the gains that are estimated."""
         loop, n, found = problem.loop, problem.base.robot.n, iterate.evaluation
         gains = {kind: np.zeros(n) for kind, _ in loop.gains}
-        values = loop.gain_values(problem.of_loop(iterate.x))
+        values = loop.gain_values(problem.robot.of_loop(iterate.x.further))
         for (kind, j), value in zip(loop.gains, values, strict=True):
             gains[kind][j] = value
         return Iteration(
@@ -95,12 +95,12 @@ class BarrierRule(GaussNewtonRule):
 
     def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
         """The minimum of the linearised merit; changes of shapes, gains and delay are bounded."""
-        x, matrix, longest = iterate.x, problem.base.matrix, problem.longest_step
+        x, matrix, longest = iterate.x, problem.base.matrix, problem.robot.longest_step
         assert x.standard is not None
         weights = iterate.row_weights
         now = np.concatenate([matrix @ x.standard, x.further])
         R, rest = compressed(iterate.equations, weights)
-        spread = problem.spread
+        spread = problem.robot.spread
         convex = Problem(self.consistent, matrix, R, R @ now + rest, 0.0 * spread, spread)
         theta, z = convex.solve(x.standard, x.further)
         guards: tuple[Guard, ...] = ()
@@ -151,7 +151,7 @@ class BarrierRule(GaussNewtonRule):
         """
         assert x.standard is not None
         mean = found.errors**2 / np.maximum(found.counts, 1.0) / iterate.evaluation.deviations**2
-        pull = x.further / problem.spread
+        pull = x.further / problem.robot.spread
         return (
             0.5 * float(iterate.evaluation.counts @ mean)
             + BARRIER_WEIGHT * self.consistent.value(x.standard)

@@ -20,7 +20,7 @@ class Origin(Section):
     def content(self, data: ReportData) -> dict[str, Any]:
         """Provenance as it was kept with the estimate."""
         origin, robot = data.estimate.provenance, data.estimate.model.robot
-        study = origin.get("study")
+        study, effects = origin.get("study"), data.estimate.model.full.effects
         return {
             "command": origin.get("command", ""),
             "settings": _text(origin.get("settings", "")),
@@ -33,7 +33,9 @@ class Origin(Section):
             "files": origin.get("files", []),
             "robot": robot.name,
             "reference": robot.reference,
-            "effects": data.estimate.model.full.effects,
+            "effects": None
+            if effects is None
+            else [each if isinstance(each, str) else each.name for each in effects],
         }
 
 

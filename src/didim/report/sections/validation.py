@@ -34,7 +34,7 @@ class HeldOut(Section):
         if estimate.output == "torque":
             rows.append(_row("fit", estimate))
             rows += [
-                _row(f"fit, {each.experiment}, all rows that move{each.rows_left_out}", each)
+                _row(f"fit, {each.experiment}, all rows that move", each, remark=_rest(each))
                 for each in estimate.fitted
             ]
             rows += [
@@ -43,7 +43,7 @@ class HeldOut(Section):
             ]
         for tried in estimate.validation:
             name = tried.experiment or "held-out record"
-            rows.append(_row(f"{name}{tried.rows_left_out}", tried, tried.message))
+            rows.append(_row(name, tried, tried.message, _rest(tried)))
             if tried.along_motion is not None:
                 rows.append(_row(f"{name}, along its measured motion", tried.along_motion))
         return {"rows": rows, "joints": data.joints, "records": self._records(data)}
@@ -54,9 +54,14 @@ class HeldOut(Section):
         ]
 
 
+def _rest(tried: Validation) -> str:
+    """What `rest_velocity` would leave out, below the name of a record."""
+    return tried.rows_left_out.removeprefix("; ")
+
+
 def _row(
-    name: str, found: Estimate | Validation | AlongMotion, message: str = ""
-) -> tuple[str, str, list[str], str]:
-    """Name, residual in all and by joint, and why there is none."""
+    name: str, found: Estimate | Validation | AlongMotion, message: str = "", remark: str = ""
+) -> tuple[str, str, list[str], str, str]:
+    """Name, residual in all and by joint, why there is none, and a remark on the rows."""
     by_joint = [fraction(each) for each in found.residual_by_joint]
-    return name, fraction(found.residual), by_joint, message
+    return name, fraction(found.residual), by_joint, message, remark

@@ -210,6 +210,7 @@ def run(
             read_reference(
                 plant.reference, plant.cursor, t, plant.law.reads, plant.controller_state.reference
             )
+            read_channels(plant, t)
             law, controller_state = plant.law, plant.controller_state
             sampled_command(
                 law,
@@ -222,7 +223,6 @@ def run(
                 plant.work,
                 plant.instant.v,
             )
-            read_channels(plant, t)
             apply(plant.law, plant.instant, plant.enabled)
             if T is not None:
                 torque_tangent(plant, T, t, T.K[4])

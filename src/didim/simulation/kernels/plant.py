@@ -54,7 +54,7 @@ class Plant(NamedTuple):
     law: Any
     controller_state: Any
     reference: Any  # PiecewiseCubic of the reference, or of the torque in open loop
-    channels: Any  # PiecewiseCubic of the logged channels
+    channels: Any  # PiecewiseCubic of the logged channels: the robot's, then those of `own_tree`
     enabled: int  # the channel that switches the drives on and off, -1: none
     cursor: Any  # (2,) int64 intervals of reference and channels that were read last
     work: Any
@@ -107,13 +107,16 @@ def read_reference(
 
 @kernel
 def read_channels(plant: Plant, t: float) -> None:
-    """The logged channels at time t, into the instant and the registers of the terms."""
+    """The logged channels at time t, into the instant and the registers of the terms: those of the
+    robot, then those of the controller's own model.
+    """
     channels = plant.instant.channels
     if channels.size > 0:
         i = find(plant.channels.time, t, plant.cursor[1])
         plant.cursor[1] = i
         read(plant.channels.value, plant.channels.time, i, t, channels)
         set_channels(plant.tree.terms, channels)
+        set_channels(plant.own_tree.terms, channels[plant.tree.terms.channel.size :])
 
 
 @kernel

@@ -25,7 +25,7 @@ from didim.control.kernels.tangent import (
     law_tangent_type,
     sampled_tangent,
 )
-from didim.dynamics.kernels.derivatives import motion_derivatives
+from didim.dynamics.kernels.derivatives import add_sliding_terms, motion_derivatives
 from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.terms import add_shapes
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
@@ -35,7 +35,6 @@ from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
-    add_sliding_terms,
     add_smooth,
     apply_tangent,
     driven,
@@ -197,7 +196,6 @@ def terms_tangent(plant: Plant, T: Tangent, dq: Any) -> None:
             T.columns,
             plant.width if plant.friction == SMOOTH else 0.0,
             dq,
-            T.held,
             T.slip,
             T.share,
             plant.work.sources,
@@ -223,7 +221,7 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
     if plant.tree.terms.table.shape[0] > 0:
-        add_sliding_terms(plant.tree.terms, values.term, T.held, T.slip, T.by_q, T.by_dq)
+        add_sliding_terms(plant.tree.terms, values.term, T.slip, T.by_q, T.by_dq)
         fill_share(plant.tree.terms, values, T.held, T.slip, T.share)
     stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
     if plant.tree.terms.table.shape[0] > 0:

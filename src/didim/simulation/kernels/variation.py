@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from didim.dynamics.kernels.derivatives import add_term_derivatives, motion_derivatives
+from didim.dynamics.kernels.derivatives import (
+    add_sliding_terms,
+    add_term_derivatives,
+    motion_derivatives,
+)
 from didim.dynamics.kernels.direct import factor
 from didim.dynamics.kernels.regressor import Columns, placed_regressor
 from didim.dynamics.kernels.terms import (
@@ -160,17 +164,6 @@ def stage_regressor(
 
 
 @kernel
-def add_sliding_terms(terms: Terms, phi: Any, held: Any, slip: Any, by_q: Any, by_dq: Any) -> None:
-    """Add how the limits of contacts that slide change with the motion to by_q, by_dq (n, n)."""
-    for k in range(terms.table.shape[0]):
-        c = terms.table[k, CONTACT]
-        if c >= 0 and not held[c]:
-            by_x = phi[k] * at_slip(terms, k, BY_X, slip[c])
-            by_v = phi[k] * at_slip(terms, k, BY_V, slip[c])
-            add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
-
-
-@kernel
 def fill_share(terms: Terms, values: Values, held: Any, slip: Any, share: Any) -> None:
     """share (n,) = 1 / (1 + kappa), kappa = d f / d load of the contact of each joint that slides:
     load + f = rest, so that the load changes by this part of any other torque.
@@ -193,7 +186,6 @@ def relieve(
     columns: Columns,
     smooth_width: float,
     dq: Any,
-    held: Any,
     slip: Any,
     share: Any,
     sources: Any,
@@ -216,7 +208,7 @@ def relieve(
             by_x = values.term[k] * terms.registers[terms.table[k, BY_X]]
             by_v = values.term[k] * terms.registers[terms.table[k, BY_V]]
             add_term_derivatives(terms, k, by_x, by_v, own_q, own_dq)
-    add_sliding_terms(terms, values.term, held, slip, own_q, own_dq)
+    add_sliding_terms(terms, values.term, slip, own_q, own_dq)
     if smooth_width > 0.0:
         add_smooth(values, contacts, smooth_width, slip, own_dq)
     for i in range(n):
