@@ -131,6 +131,8 @@ class IdentifyAnswer(Answer):
     consistency: ConsistencyAnswer
     at_border: list[str]
     """Parameters that the border of what is physical has moved; their intervals do not hold."""
+    fixed: list[str]
+    """Parameters that the fixed values of the study determine; their sigma is 0."""
     notes: list[str]
     files: list[str]
     """What was written."""

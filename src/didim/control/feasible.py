@@ -24,12 +24,16 @@ def inertia_directions(model: BaseModel) -> Array:
     has one, else ZZ_j or M_j.
 
     Each adds a positive semidefinite matrix to M(q): enough of them makes M positive definite.
+    Those that known parameters forbid are zero.
     """
     column = model.layout.axis_inertia.copy()
     for k, each in enumerate(model.full.parameters):
         if each.kind is ParameterKind.ROTOR and each.coupling is None:
             column[each.joint] = k
-    return np.ascontiguousarray(model.matrix[:, column].T)
+    directions = np.ascontiguousarray(model.matrix[:, column].T)
+    if model.affine is not None:
+        directions[~model.affine.contains(directions)] = 0.0
+    return directions
 
 
 def with_positive_inertia(

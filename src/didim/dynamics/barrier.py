@@ -61,19 +61,24 @@ class Problem:
     def solve(
         self, theta: Array, z: Array, held: NDArray[np.bool_] | None = None
     ) -> tuple[Array, Array]:
-        """The minimum, from a point inside the set; z stays where it is `held`."""
-        p, b = theta.size, self.matrix.shape[0]
+        """The minimum, from a point inside the set with the known values; z stays where it is
+        `held`.
+        """
+        p, b, T = theta.size, self.matrix.shape[0], self.consistent.directions
         R = np.hstack([self.R[:, :b] @ self.matrix, self.R[:, b:]])
-        moves = np.concatenate(
-            [np.ones(p, dtype=bool), np.ones(z.size, dtype=bool) if held is None else ~held]
-        )
+        further = np.ones(z.size, dtype=bool) if held is None else ~held
+        moves = np.concatenate([np.ones(p if T is None else T.shape[1], dtype=bool), further])
+        reduce = None if T is None else linalg.block_diag(T, np.eye(z.size))
         x = np.concatenate([theta, z])
         normal, current = R.T @ R, self.value(theta, z)
         for _ in range(_MAX_ITERATIONS):
             gradient, hessian = self._slopes(R, normal, x, p)
-            step = np.zeros(x.size)
+            if reduce is not None:
+                gradient, hessian = reduce.T @ gradient, reduce.T @ hessian @ reduce
+            step = np.zeros(moves.size)
             step[moves] = _newton(hessian[np.ix_(moves, moves)], gradient[moves])
             decrement = -float(gradient @ step)
+            step = step if reduce is None else reduce @ step
             if decrement < _DECREMENT_TOLERANCE:
                 break
             fraction = min(1.0, _BOUNDARY_FRACTION * self.consistent.reach(x[:p], step[:p]))

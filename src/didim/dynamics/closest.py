@@ -11,11 +11,15 @@ From there the least barrier around the prior itself is computed.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from didim.dynamics.consistent import Consistent
+from didim.dynamics.known import Known
+from didim.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -43,6 +47,26 @@ def least_barrier(
         return _path_to(barrier, middle, matrix, beta, moves)
     except linalg.LinAlgError:  # so near to the boundary that rounding decides
         return None
+
+
+def with_known(barrier: Consistent, known: Known | None) -> Consistent:
+    """The barrier of the part of the set that has the known values, around the closest point there;
+    refused where no physical robot has them.
+    """
+    if known is None:
+        return barrier
+    own = replace(barrier, known=known)
+    moves = np.ones(barrier.prior.size, dtype=bool)
+    theta = least_barrier(own, own, known.rows, known.targets, moves)
+    if theta is None:
+        values = ", ".join(f"{name} = {value:g}" for name, value in known.values.items())
+        raise InputError(
+            f"fixed: no physical robot has {values}. Steps inside the physically consistent set "
+            "need one; IDIM and DIDIM alone (consistent = false, refine = false) and OutputError "
+            "with barrier = false do not."
+        )
+    theta[known.columns] = known.origin[known.columns]
+    return replace(own, prior=theta)
 
 
 def _path_to(

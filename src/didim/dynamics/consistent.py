@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.known import Known
 from didim.dynamics.model import DynamicModel
 from didim.dynamics.parameters import Sign
 from didim.robot.inertia import pseudo_inertia
@@ -66,16 +67,34 @@ class Consistent:
     """(p,) theta0, inside the set."""
     scale: Array
     """(p,) s, size of the parameters that may have any sign; of the others it is not used."""
+    known: Known | None = None
+    """Values that theta keeps. What is wholly known need not lie inside: friction that is known to
+    be zero, a link that is known to have no mass.
+    """
+
+    @property
+    def directions(self) -> Array | None:
+        """(p, m) the changes of theta that keep the known values; None: all."""
+        return None if self.known is None else self.known.directions
+
+    @cached_property
+    def links(self) -> NDArray[np.int64]:
+        """(n, 10) columns of the links that are not wholly known."""
+        link = self.model.layout.link
+        if self.known is None:
+            return link
+        return link[~np.all(np.isin(link, self.known.columns), axis=1)]
 
     @cached_property
     def positive(self) -> NDArray[np.int64]:
         """Rotor inertias, friction of one joint, Coulomb limits of couplings."""
-        return positive_parameters(self.model)
+        positive = positive_parameters(self.model)
+        return positive if self.known is None else np.setdiff1d(positive, self.known.columns)
 
     @cached_property
     def free(self) -> NDArray[np.int64]:
-        """Offsets, and what couplings add off the diagonal."""
-        taken = {*self.positive.tolist(), *self.model.layout.link.ravel().tolist()}
+        """Offsets, what couplings add off the diagonal, and what need not lie inside."""
+        taken = {*self.positive.tolist(), *self.links.ravel().tolist()}
         return np.array([k for k in range(len(self.prior)) if k not in taken], dtype=np.int64)
 
     @cached_property
@@ -84,8 +103,8 @@ class Consistent:
         return np.asarray(np.linalg.inv(self.bodies(self.prior)), dtype=np.float64)
 
     def bodies(self, theta: Array) -> Array:
-        """(n, 4, 4) pseudo-inertias P_i."""
-        return np.tensordot(theta[self.model.layout.link], BASIS, axes=1)
+        """(n, 4, 4) pseudo-inertias P_i of `links`."""
+        return np.tensordot(theta[self.links], BASIS, axes=1)
 
     def contains(self, theta: Array) -> bool:
         """Whether theta lies inside."""
@@ -112,7 +131,8 @@ class Consistent:
             fractions = np.where(dx < 0, -x / dx, np.inf)
         values, vectors = np.linalg.eigh(self.bodies(theta))
         root = vectors / np.sqrt(values)[:, None, :]
-        least = np.linalg.eigvalsh(np.swapaxes(root, 1, 2) @ self.bodies(step) @ root).min()
+        scaled = np.swapaxes(root, 1, 2) @ self.bodies(step) @ root
+        least = np.linalg.eigvalsh(scaled).min(initial=0.0)
         return float(min(fractions.min(initial=np.inf), 1.0 / -least if least < 0 else np.inf))
 
     def slopes(self, theta: Array) -> tuple[Array, Array]:
@@ -122,7 +142,7 @@ class Consistent:
         inverse = np.linalg.inv(self.bodies(theta))
         products = np.einsum("iab,kbc->ikac", inverse, BASIS)
         curvature = np.einsum("ikab,ilba->ikl", products, products)
-        for i, columns in enumerate(self.model.layout.link):
+        for i, columns in enumerate(self.links):
             gradient[columns] = np.einsum("ab,kba->k", self.inverse[i] - inverse[i], BASIS)
             hessian[np.ix_(columns, columns)] = curvature[i]
         x, at, free = theta[self.positive], self.positive, self.free

@@ -16,13 +16,14 @@ from didim.dynamics.base import Regrouping, regroup
 from didim.dynamics.base.numerical import random_regressor
 from didim.dynamics.kernels.regressor import Columns
 from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.known import Affine, Known
 from didim.dynamics.layout import Layout, layout_of, tree_of
 from didim.dynamics.parameters import ParameterInfo, Sign, base_parameters
 from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, nearest, shortened
 from didim.robot.effect import Effect
 from didim.robot.robot import Robot
-from didim.validation import vector
+from didim.validation import real, vector
 
 Array = NDArray[np.float64]
 
@@ -44,6 +45,10 @@ class DynamicModel(TorqueModel):
     """
     held: frozenset[str] = frozenset()
     """Names of those that are known, and not estimated."""
+    fixed: Mapping[str, float] | None = None
+    """Known values, SI: of standard parameters ("M1"), of base parameters ("ZZ1R") and of shapes
+    ("vs1"). Every method holds them.
+    """
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, Robot):
@@ -60,6 +65,50 @@ class DynamicModel(TorqueModel):
         for name in (*(self.shapes or {}), *self.held):
             if name not in self.shape_names:
                 raise InputError(f"There is no shape {name!r}; {nearest(name, self.shape_names)}")
+        if self.fixed is not None:
+            self._fix()
+
+    def _fix(self) -> None:
+        """Check the known values; those of shapes are values that are held."""
+        if not isinstance(self.fixed, Mapping):
+            raise InputError(
+                'fixed must be a table of names and values, such as {"M1": 0.49}, found '
+                f"{shortened(self.fixed)}."
+            )
+        shapes = {each.name: each for each in self.layout.terms.shapes}
+        signs = {each.name: each.sign for each in (*self.base.parameters, *self.parameters)}
+        signs |= {name: shape.sign for name, shape in shapes.items()}
+        values = {}
+        for name, value in self.fixed.items():
+            if name not in signs:
+                raise InputError(
+                    f"fixed: there is no parameter {shortened(name)}; {nearest(str(name), signs)}"
+                )
+            zero = 0.0 if signs[name] is Sign.POSITIVE else None
+            bound = {"above" if name in shapes else "least": zero}
+            values[name] = real(value, f"fixed: {name}", **bound)
+        own = {name: value for name, value in values.items() if name in shapes}
+        object.__setattr__(self, "fixed", values)
+        if own:
+            object.__setattr__(self, "shapes", {**(self.shapes or {}), **own})
+            object.__setattr__(self, "held", self.held | own.keys())
+            base = self.base
+            for name in ("layout", "tree", "columns"):
+                self.__dict__.pop(name, None)
+            self.__dict__["base"] = replace(base, full=self)
+        if self.known is not None and not self.known.affine.kept.size:
+            raise InputError(
+                "fixed: these values determine every base parameter; nothing is left to identify."
+            )
+
+    @cached_property
+    def known(self) -> Known | None:
+        """The known values of standard and base parameters; None: all are to be identified."""
+        base = self.base.regrouping
+        linear = {*self.parameter_names, *base.names}
+        values = {name: value for name, value in (self.fixed or {}).items() if name in linear}
+        order = tuple(np.argsort(~self.base.frictional, kind="stable").tolist())
+        return Known(values, self.parameter_names, base, order) if values else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the tree, whose addresses of machine code belong to a process."""
@@ -92,15 +141,17 @@ class DynamicModel(TorqueModel):
 
     def with_shapes(self, values: Mapping[str, float]) -> DynamicModel:
         """The same model with other values of these parameters; its columns stay the same ones."""
-        return self._with(replace(self, shapes={**(self.shapes or {}), **values}))
+        return self._with(shapes={**(self.shapes or {}), **values})
 
     def with_held_shapes(self) -> DynamicModel:
         """The same model, in which no shape is estimated."""
-        return self._with(replace(self, held=frozenset(self.shape_names)))
+        return self._with(held=frozenset(self.shape_names))
 
-    def _with(self, model: DynamicModel) -> DynamicModel:
-        """Another model with the same columns, and so the same base parameters."""
-        model.__dict__["base"] = replace(self.base, full=model)
+    def _with(self, **changes: Any) -> DynamicModel:
+        """Another model with the same columns, and so the same base parameters and known ones."""
+        model = replace(self, fixed=None, **changes)
+        object.__setattr__(model, "fixed", self.fixed)
+        model.__dict__.update(base=replace(self.base, full=model), known=self.known)
         return model
 
     @cached_property
@@ -228,6 +279,24 @@ class BaseModel(TorqueModel):
     def standard(self, parameters: ArrayLike) -> Array:
         """phi = lift @ beta."""
         return self.regrouping.lift @ vector(parameters, "beta", self.parameter_names)
+
+    @property
+    def affine(self) -> Affine | None:
+        """The base parameters that known values leave; None: all."""
+        return None if self.full.known is None else self.full.known.affine
+
+    @property
+    def known_notes(self) -> tuple[str, ...]:
+        """The known values that determine nothing, and why."""
+        return () if self.full.known is None else self.full.known.notes
+
+    @property
+    def fixed_names(self) -> tuple[str, ...]:
+        """The base parameters that known values determine."""
+        if self.affine is None:
+            return ()
+        pairs = zip(self.parameter_names, self.affine.known, strict=True)
+        return tuple(name for name, is_known in pairs if is_known)
 
     @property
     def free_shapes(self) -> dict[str, float]:

@@ -83,7 +83,7 @@ class Scaling:
         consistent, p = self.point.region.consistent, self.point.theta.size
         at, free, D = consistent.positive, consistent.free, np.zeros((p, p))
         moved = np.einsum("iab,kbc,idc->ikad", self.F, _SYMMETRIC, self.F)
-        for i, columns in enumerate(consistent.model.layout.link):
+        for i, columns in enumerate(consistent.links):
             D[np.ix_(columns, columns)] = _FROM_MATRIX @ moved[i].reshape(10, 16).T
         D[at, at], D[free, free] = self.w, self.softness
         return D
@@ -94,7 +94,7 @@ class Scaling:
         consistent, p = region.consistent, self.point.theta.size
         at, free, K = consistent.positive, consistent.free, np.zeros((p, p))
         seen = np.einsum("iab,kbc,idc->ikad", self.inverse, BASIS, self.inverse)
-        for i, columns in enumerate(consistent.model.layout.link):
+        for i, columns in enumerate(consistent.links):
             K[np.ix_(columns, columns)] = _COORDINATES @ seen[i].reshape(10, 16).T
         K[at, at], K[free, free] = 1.0 / self.w[: at.size], 1.0 / self.softness
         rows = np.zeros((region.bounded.size, self.point.u.size))
@@ -138,7 +138,7 @@ class Scaling:
         wanted = wanted - point.pull * _turned(self.F) @ consistent.inverse @ self.F
         wanted_x[: at.size] -= point.pull * self.w[: at.size] / consistent.prior[at]
         force = np.zeros(point.theta.size)
-        for i, columns in enumerate(consistent.model.layout.link):
+        for i, columns in enumerate(consistent.links):
             force[columns] = _COORDINATES @ wanted[i].ravel()
         force[at], force[free] = wanted_x[: at.size], -point.theta[free] / self.softness
         rest = np.concatenate([cost.R @ point.u - cost.target, -force, -wanted_x[at.size :]])
@@ -153,8 +153,8 @@ class Scaling:
         root = np.sqrt(self.lam)
         scale = root[:, :, None] * root[:, None, :]
         least = min(
-            float(np.linalg.eigvalsh(step.X / scale).min()),
-            float(np.linalg.eigvalsh(step.XZ / scale).min()),
+            float(np.linalg.eigvalsh(step.X / scale).min(initial=0.0)),
+            float(np.linalg.eigvalsh(step.XZ / scale).min(initial=0.0)),
             float((step.x / self.lam_x).min(initial=0.0)),
             float((step.xz / self.lam_x).min(initial=0.0)),
         )

@@ -12,12 +12,13 @@ where body_i is a round body of the described mass at the described centre of ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from didim.dynamics.closest import least_barrier, with_known
 from didim.dynamics.cone_program import Quadratic, Region
 from didim.dynamics.consistent import BASIS, Consistent, positive_parameters
 from didim.dynamics.described import barriers, described_robot, round_body, sized
@@ -125,13 +126,35 @@ def _needed(middle: Consistent, origin: Array, bodies: Array, coupled: NDArray[n
 
 
 def least_squares_inside(model: BaseModel, R: Array, target: Array, accuracy: float) -> Array:
-    """theta (p,) of the set with the least 1/2 |R matrix theta - target|^2, to `accuracy`. R (k, b)
-    and target (k,) count in standard deviations.
+    """theta (p,) of the set, with the known values, with the least 1/2 |R matrix theta - target|^2,
+    to `accuracy`. R (k, b) and target (k,) count in standard deviations.
 
     Where several theta have the same base parameters, one near the description.
     """
     plain = np.asarray(np.linalg.lstsq(R, target, rcond=None)[0], dtype=np.float64)
     barrier = sized(barriers(model, described_robot(model))[0], model.matrix, plain)[0]
-    p = barrier.prior.size
-    cost = Quadratic(R @ model.matrix, target, np.zeros(p))
-    return minimise(cost, Region(barrier, np.zeros(p)), barrier.prior, accuracy)
+    p, RB = barrier.prior.size, R @ model.matrix
+    if (known := model.full.known) is None:
+        cost = Quadratic(RB, target, np.zeros(p))
+        return minimise(cost, Region(barrier, np.zeros(p)), barrier.prior, accuracy)
+    barrier, T = with_known(barrier, known), known.directions
+    start, u = barrier.prior, np.zeros(T.shape[1])
+    region = Region(barrier, start, T)
+    cost = Quadratic(RB @ T, target - RB @ start, u)
+    return region.theta(minimise(cost, region, u, accuracy))
+
+
+def has_known(model: BaseModel, beta: Array) -> bool:
+    """Whether physical parameters with the known values have the base parameters beta (b,), which
+    physical parameters have.
+    """
+    if (known := model.full.known) is None:
+        return True
+    around, middle = barriers(model, described_robot(model))
+    own, middle = (replace(each, known=known) for each in (around, middle))
+    rows, values = (
+        np.vstack([known.rows, model.matrix]),
+        np.concatenate([known.targets, beta]),
+    )
+    moves = np.ones(around.prior.size, dtype=bool)
+    return least_barrier(own, middle, rows, values, moves) is not None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.barrier import Problem
+from didim.dynamics.closest import with_known
 from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin, is_body
@@ -78,7 +79,7 @@ def prior_of(model: BaseModel, inertia: Array, torque: Array, velocity: Array) -
                 theta[k] = max(described[k], MIN_DESCRIBED * theta[k])
     if not consistent.contains(theta):
         raise AssertionError(f"the prior of {full.parameter_names} is not consistent")
-    return Consistent(full, theta, scale)
+    return with_known(Consistent(full, theta, scale), full.known)
 
 
 def _largest_terms(model: BaseModel, torque: Array, velocity: Array) -> Array:

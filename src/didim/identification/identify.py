@@ -175,7 +175,7 @@ def assemble(
     doubts = worse_records(model, found, total, output)
     again, along = ((), ()) if figures is None else predictor.fitted(request.experiments)
     coloured = () if figures is None or total <= ROUNDING else figures.coloured
-    told, held = set(notes), held_joints(model.robot)
+    told, held = set(notes), (*held_joints(model.robot), *model.known_notes)
     others = record_notes(regular_records(model, held_out))
     tried_notes = [each for each in others if each not in told]
     seen = model, request.experiments, names, values

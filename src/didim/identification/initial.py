@@ -107,6 +107,7 @@ def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
 
 
 def _from_base(model: BaseModel, base: Array) -> Start:
+    base = base if model.affine is None else model.affine.nearest(base)
     return Start(model, base, base)
 
 

@@ -186,8 +186,10 @@ class ClosedLoopProblem:
             return Failure(FailureKind.SENSITIVITIES, detail)
         rho, _ = output_error(records, k, run.motion, window)
         used = used_rows(records, run.motion, samples)
+        affine, extra = self.base.affine, len(run.names) - len(self.base.parameter_names)
+        steps = None if affine is None else affine.steps(extra)
         motion = run.motion.with_signals(request.model, request.parameters, request.signals)
-        return motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation)
+        return motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation, steps)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from didim.errors import InputError
 from didim.regression.least_squares import least_squares
 from didim.regression.system import LinearSystem
 
@@ -38,7 +39,14 @@ def essential(system: LinearSystem, weights: Array) -> Essential:
     the errors, so that the F statistic is the inverse square of its relative sigma. The degrees of
     freedom are those of as many independent rows as the decimation filter leaves.
     """
-    kept = np.arange(len(system.names))
+    kept, known = np.arange(len(system.names)), np.zeros(len(system.names), dtype=bool)
+    if system.affine is not None:
+        known = system.affine.known
+        if not system.affine.is_selection:
+            raise InputError(
+                "essential: the fixed values tie several base parameters together, of which none "
+                "can be left out alone. Fix base parameters instead, or leave essential out."
+            )
     removed: list[str] = []
     independent = system.y.size / float(np.sum(system.correlation**2) * 2 - 1)
     chosen, solution = system, least_squares(system, weights)
@@ -49,6 +57,7 @@ def essential(system: LinearSystem, weights: Array) -> Essential:
         fisher = np.where(
             solution.confounded, 0.0, solution.values**2 / np.maximum(variance, 1e-300)
         )
+        fisher[known[kept]] = np.inf
         worst = int(fisher.argmin())
         if fisher[worst] > stats.f.ppf(ESSENTIAL_CONFIDENCE, 1, freedom):
             break

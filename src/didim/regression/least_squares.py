@@ -4,7 +4,7 @@ and the same with friction bounded by zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,12 @@ class Solution:
     """(b,) parameters that W does not identify."""
     robust: Array | None = None
     """(r,) by which outlying rows were further multiplied, between 0 and 1; None: none were."""
+
+    def of(self, columns: NDArray[np.int64]) -> Solution:
+        """The solution of some of the parameters."""
+        values, hidden = self.values[columns], self.confounded[columns]
+        inverse = self.inverse[np.ix_(columns, columns)]
+        return replace(self, values=values, inverse=inverse, confounded=hidden)
 
     @property
     def row_weights(self) -> Array:
@@ -104,16 +110,23 @@ def _factor(W: Array) -> _Factors:
 
 
 def least_squares(system: LinearSystem, weights: Array) -> Solution:
-    """chi = W+ Y (15) with rows multiplied by `weights` (r,).
+    """chi = W+ Y (15) with rows multiplied by `weights` (r,), in the parameters that known values
+    leave.
 
     Implements (15).
     """
-    y, f = system.y * weights, _factor(system.W * weights[:, None])
+    free, known = system.free, system.affine
+    y, f = free.y * weights, _factor(free.W * weights[:, None])
     r = f.rank
     basis = (f.right[:r] / f.singular[:r, None]) / f.scale
     values = basis.T @ f.coordinates(y)
-    hidden = np.linalg.norm(f.right[r:], axis=0) > _NULL
-    return Solution(values, weights, basis.T @ basis, r, hidden)
+    if known is None:
+        hidden = np.linalg.norm(f.right[r:], axis=0) > _NULL
+        return Solution(values, weights, basis.T @ basis, r, hidden)
+    scaled, basis = known.basis / f.scale, basis @ known.basis.T
+    blind = np.linalg.norm(scaled @ f.right[r:].T, axis=1)
+    hidden = blind > _NULL * np.linalg.norm(scaled, axis=1)
+    return Solution(known.at(values), weights, basis.T @ basis, r, hidden)
 
 
 def joint_deviations(system: LinearSystem) -> Array:
@@ -124,6 +137,7 @@ def joint_deviations(system: LinearSystem) -> Array:
 
     Implements (20).
     """
+    system = system.free
     deviation, common = np.zeros(system.n), None
     for j in np.unique(system.joint):
         rows = system.joint == j
@@ -155,9 +169,9 @@ def fit(system: LinearSystem, weights: str) -> Solution:
     outlying rows less.
     """
     check_weights(weights)
-    if system.y.size <= len(system.names):
+    if system.y.size <= (count := len(system.free_names)):
         raise InputError(
-            f"The record is too short: {system.y.size} equations remain for {len(system.names)} "
+            f"The record is too short: {system.y.size} equations remain for {count} "
             "parameters. Record longer, decimate less, or cut less."
         )
     if weights == "ols":
@@ -206,6 +220,12 @@ def with_positive_friction(
     """
     if not np.any(solution.values[frictional] < 0):
         return solution.values, ()
+    if (known := system.affine) is not None:
+        kept = known.kept
+        values, held_names = with_positive_friction(
+            frictional[kept], system.free, solution.of(kept)
+        )
+        return known.at(values), held_names
     W = system.W * solution.row_weights[:, None]
     scale = np.linalg.norm(W, axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.consistent import positive_parameters
 from didim.dynamics.model import BaseModel
-from didim.dynamics.physical import lacks_of, least_squares_inside
+from didim.dynamics.physical import has_known, lacks_of, least_squares_inside
 from didim.regression.least_squares import Solution
 from didim.regression.system import LinearSystem, compressed
 
@@ -28,7 +28,7 @@ def physical_fit(model: BaseModel, system: LinearSystem, solution: Solution) -> 
     """(p,) standard parameters of the set with the least weighted residual; None where the solution
     (15), (20) is inside the set, and so the least itself.
     """
-    if lacks_of(model, solution.values).theta is not None:
+    if lacks_of(model, solution.values).theta is not None and has_known(model, solution.values):
         return None
     weights = solution.row_weights
     rho = float(np.sum((weights * system.residual(solution.values)) ** 2))

@@ -106,7 +106,8 @@ def _with_columns(
 ) -> LinearSystem:
     """The system with columns J (r, T) for further unknowns, linearised at their values (T,)."""
     W, y = np.column_stack([system.W, J]), system.y + J @ values
-    return replace(system, W=W, y=y, names=(*system.names, *names))
+    affine = None if system.affine is None else system.affine.with_further(len(names))
+    return replace(system, W=W, y=y, names=(*system.names, *names), affine=affine)
 
 
 @dataclass(frozen=True, eq=False)

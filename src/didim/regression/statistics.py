@@ -64,22 +64,23 @@ def statistics(
 
     Implements (16)-(18).
     """
-    rho = (
-        solution.influence
-        * solution.weights
-        * system.residual(solution.values if parameters is None else parameters)
-    )
+    given, full = system.affine, solution.confounded
+    parameters = solution.values if parameters is None else parameters
+    if given is not None:
+        system, solution, parameters = system.free, solution.of(given.kept), parameters[given.kept]
+        jacobian = None if jacobian is None else jacobian @ given.basis
+    rho = solution.influence * solution.weights * system.residual(parameters)
     freedom = max(rho.size - solution.rank, 1)
     variance = float(rho @ rho) / freedom
     middle, coloured = score_covariance(system, solution, rho)
-    hidden = np.where(solution.confounded, np.inf, 0.0)
-    with np.errstate(invalid="ignore"):
-        printed = variance * solution.inverse + np.diag(hidden)
-        gain = solution.inverse if jacobian is None else _gain(system, solution, jacobian)
-        corrected = gain @ middle @ gain.T + np.diag(hidden)
+    gain = solution.inverse if jacobian is None else _gain(system, solution, jacobian)
+    printed, corrected = variance * solution.inverse, gain @ middle @ gain.T
+    if given is not None:
+        printed, corrected = (given.basis @ each @ given.basis.T for each in (printed, corrected))
+    hidden = np.diag(np.where(full, np.inf, 0.0))
     return Statistics(
-        printed,
-        corrected,
+        printed + hidden,
+        corrected + hidden,
         *conditions(system.W),
         coloured,
         rho.size,
@@ -201,6 +202,8 @@ def convergence_rate(solution: Solution, system: LinearSystem, jacobian: Array) 
 
     DIDIM steps by W+ rho, where rho changes by -J for an error; below 1 its steps shrink.
     """
+    if (known := system.affine) is not None:
+        solution, system, jacobian = solution.of(known.kept), system.free, jacobian @ known.basis
     weights = solution.row_weights[:, None]
     step = solution.inverse @ ((system.W * weights).T @ (jacobian * weights))
     return float(np.abs(np.linalg.eigvals(np.eye(step.shape[0]) - step)).max())

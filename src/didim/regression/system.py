@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from didim.dynamics.known import Affine
+from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.signals.rows import RowSelection
 from didim.signals.states import States
@@ -55,6 +57,22 @@ class LinearSystem:
     """(L,) autocorrelation that white torque noise has from row to row, by the decimation
     filter.
     """
+    affine: Affine | None = None
+    """What known values leave of the parameters; None: all."""
+
+    @property
+    def free(self) -> LinearSystem:
+        """In the parameters that known values leave: y - W offset = W basis z."""
+        if (known := self.affine) is None:
+            return self
+        y, names = self.y - self.W @ known.offset, self.free_names
+        return replace(self, W=self.W @ known.basis, y=y, names=names, affine=None)
+
+    @property
+    def free_names(self) -> tuple[str, ...]:
+        """Names of these."""
+        known = self.affine
+        return self.names if known is None else tuple(self.names[i] for i in known.kept)
 
     def residual(self, parameters: Array) -> Array:
         """rho = Y - W chi (r,)."""
@@ -69,7 +87,9 @@ class LinearSystem:
 
     def only(self, columns: Integers) -> LinearSystem:
         """The same equations in fewer parameters; the others are zero."""
-        return replace(self, W=self.W[:, columns], names=tuple(self.names[i] for i in columns))
+        affine = None if self.affine is None else self.affine.only(columns)
+        names = tuple(self.names[i] for i in columns)
+        return replace(self, W=self.W[:, columns], names=names, affine=affine)
 
 
 def active_columns(model: TorqueModel) -> NDArray[np.bool_]:
@@ -177,7 +197,9 @@ def observe(
         used &= variance > MIN_ROW_VARIANCE
         deviation = np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))
         W, y = W / deviation[:, :, None], y / deviation
-    return rows_of(W, y, used, model.parameter_names, series, selection.decimator.correlation)
+    names, correlation = model.parameter_names, selection.decimator.correlation
+    affine = model.affine if isinstance(model, BaseModel) else None
+    return rows_of(W, y, used, names, series, correlation, affine)
 
 
 def rows_of(
@@ -187,6 +209,7 @@ def rows_of(
     names: tuple[str, ...],
     series: int,
     correlation: Array,
+    affine: Affine | None = None,
 ) -> LinearSystem:
     """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those
     that are `used` (K, g).
@@ -208,6 +231,7 @@ def rows_of(
         names,
         g,
         correlation,
+        affine,
     )
 
 

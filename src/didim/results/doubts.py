@@ -138,7 +138,8 @@ def weak_parameters(estimate: Estimate) -> list[str]:
     low, high = estimate.interval(0.95).T
     with np.errstate(invalid="ignore"):
         weak = (estimate.relative_sigma > INSIGNIFICANT) | ((low <= 0) & (high >= 0))
-    return [name for name, is_weak in zip(estimate.names, weak, strict=True) if is_weak]
+    pairs, fixed = zip(estimate.names, weak, strict=True), estimate.fixed
+    return [name for name, is_weak in pairs if is_weak and name not in fixed]
 
 
 def widening(estimate: Estimate) -> float:

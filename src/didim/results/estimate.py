@@ -140,6 +140,13 @@ class Estimate:
         """All base parameters of the model, zero where one was eliminated."""
         return every_parameter(self.model, self.names, self.values)
 
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Parameters that were not estimated: the values that the model has fixed determine them;
+        their sigma is zero.
+        """
+        return self.model.fixed_names
+
     @cached_property
     def consistency(self) -> Consistency:
         """Whether a physical robot with these base parameters exists, and which link forbids it."""

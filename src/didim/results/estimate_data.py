@@ -50,6 +50,7 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "coloured": list(estimate.coloured),
         "eliminated": list(estimate.eliminated),
         "at_border": list(estimate.at_border),
+        "fixed": list(estimate.fixed),
         "consistency": _plain_consistency(estimate.consistency),
         "notes": list(estimate.notes),
         "gains": {name: list(pair) for name, pair in estimate.gains.items()},

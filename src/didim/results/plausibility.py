@@ -75,10 +75,12 @@ def border_notes(
     standard deviations of the first; `before` and `after` the residuals.
     """
     shift = np.abs(inside - plain) / np.where(sigma > 0, sigma, np.inf)
-    order = [k for k in np.argsort(-shift) if shift[k] > BORDER_SIGMAS or inside[k] == 0.0]
-    names = model.parameter_names
+    at_zero = (inside == 0.0) & (sigma > 0)
+    order = [k for k in np.argsort(-shift) if shift[k] > BORDER_SIGMAS or at_zero[k]]
+    names, found = model.parameter_names, consistency_of(model, plain)
+    reason = "not with the fixed values" if found.physical else found.reason
     notes = [
-        f"Plain least squares is not physical: {consistency_of(model, plain).reason}. Least "
+        f"Plain least squares is not physical: {reason}. Least "
         "squares over the physically consistent set was taken; the residual went from "
         f"{100 * before:.4g} % to {100 * after:.4g} %. Sigma and intervals are those of plain "
         "least squares."

@@ -30,10 +30,11 @@ _LAWS: dict[str, type[Controller]] = {
 
 
 def plain_model(model: TorqueModel) -> dict[str, Any]:
-    """Robot, effects, shapes and whether the parameters are the base ones."""
+    """Robot, effects, shapes, known values and whether the parameters are the base ones."""
     full = model.full if isinstance(model, BaseModel) else model
     effects = full.effects if isinstance(full, DynamicModel) else None
     shapes = full.shapes if isinstance(full, DynamicModel) else None
+    fixed = full.fixed if isinstance(full, DynamicModel) else None
     return {
         "robot": plain_robot(model.robot),
         "effects": None
@@ -43,6 +44,7 @@ def plain_model(model: TorqueModel) -> dict[str, Any]:
             for each in effects
         ],
         "shapes": {name: float(value) for name, value in (shapes or {}).items()},
+        "fixed": None if fixed is None else dict(fixed),
         "base": isinstance(model, BaseModel),
     }
 
@@ -52,7 +54,8 @@ def model_of(data: Mapping[str, Any]) -> DynamicModel | BaseModel:
     effects = data["effects"]
     if effects is not None:
         effects = [each if isinstance(each, str) else effect_of(each, "model") for each in effects]
-    model = DynamicModel(robot_of(data["robot"]), effects, data.get("shapes"))
+    values, fixed = data.get("shapes"), data.get("fixed")
+    model = DynamicModel(robot_of(data["robot"]), effects, values, fixed=fixed)
     return model.base if data["base"] else model
 
 

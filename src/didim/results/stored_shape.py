@@ -142,6 +142,7 @@ ESTIMATE = {
         },
         "effects": Maybe([Any]),
         "shapes": Absent(Table(float)),
+        "fixed": Maybe(Table(float)),
         "base": bool,
     },
 }

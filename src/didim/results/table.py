@@ -43,10 +43,11 @@ def summary(estimate: Estimate) -> str:
     ]
     for i, name in enumerate(estimate.names):
         sigma, percentage = estimate.sigma[i], estimate.relative_sigma[i]
+        interval = f"[{number(low[i])}, {number(high[i])}]"
         lines.append(
             f"{name:<{width}} {number(estimate.values[i]):>11} {number(2 * sigma):>10} "
             f"{percent(percentage):>8}   "
-            f"[{number(low[i])}, {number(high[i])}]"
+            + ("fixed" if name in estimate.fixed else interval)
             + (" does not hold: at the border" if name in estimate.at_border else "")
         )
     for name, (value, sigma) in {**estimate.shapes, **estimate.gains}.items():

@@ -169,7 +169,7 @@ def simulation(estimate: Estimate) -> Judged:
 
 def single_values(estimate: Estimate) -> Judged:
     """Single parameters."""
-    weak, count = weak_parameters(estimate), len(estimate.names)
+    weak, count = weak_parameters(estimate), len(estimate.names) - len(estimate.fixed)
     if weak and len(weak) == count:
         return "no", "no parameter is significant"
     doubts = [f"{len(weak)} of {count} not significant: {listed(weak)}"] if weak else []

@@ -155,6 +155,10 @@ class StudyFile(Table):
     """Own effects, beside those of `effects`."""
     shapes: types.Values = None
     """Values of parameters that the torque is not linear in, such as { vs1 = 0.05 }."""
+    fixed: types.Values = None
+    """Known values, SI, that every method holds: standard parameters (M1), base parameters (ZZ1R)
+    or shapes of effects (vs1).
+    """
     gravity: types.Vector = None
     """m/s^2 in the base frame, where the robot is mounted otherwise than described."""
     joints: types.Texts = None

@@ -64,7 +64,7 @@ class Study:
             names = given.effects
             if names is not None:
                 names = [*names, *(each.name for each in own if each.name not in names)]
-            return DynamicModel(robot, names, given.shapes)
+            return DynamicModel(robot, names, given.shapes, fixed=given.fixed)
 
     @property
     def urdf(self) -> Path | None:

@@ -162,7 +162,6 @@ Positions = _type(
     {"type": "object", "additionalProperties": _ANGLE},
     lambda v: {name: radians_of(each) for name, each in v.items()},
 )
-
 Values = _type(
     "a table of names and numbers, such as { vs1 = 0.05 }",
     lambda v: isinstance(v, dict) and all(map(_number, v.values())),

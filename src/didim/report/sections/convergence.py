@@ -73,15 +73,12 @@ def _errors(data: ReportData) -> Figure:
 
 def _last_step(estimate: Estimate) -> str:
     """Which parameter moved most at the end, in units of its uncertainty."""
-    if (
-        len(estimate.history) < 2
-        or not np.all(np.isfinite(estimate.sigma))
-        or not np.all(estimate.sigma > 0)
-    ):
+    sigma = np.where(np.isin(estimate.names, estimate.fixed), np.inf, estimate.sigma)
+    free = np.isfinite(sigma)
+    known = free.sum() == len(estimate.names) - len(estimate.fixed) and np.all(sigma[free] > 0)
+    if len(estimate.history) < 2 or not known:
         return ""
-    moved = (
-        np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / estimate.sigma
-    )
+    moved = np.abs(estimate.history[-1].parameters - estimate.history[-2].parameters) / sigma
     return (
         f"{estimate.names[int(moved.argmax())]} moved most in the last step, by {moved.max():.2g} "
         "sigma."

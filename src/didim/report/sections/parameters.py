@@ -31,6 +31,8 @@ class Row:
     weak: bool
     border: bool
     """Whether the border of the physically consistent set moved it: the interval does not hold."""
+    fixed: bool
+    """Whether its value was given."""
     bar: tuple[float, float] | None
     """Low and high on a scale from 0 to 100 over twice the value; None where the interval is
     wider.
@@ -77,6 +79,7 @@ def parameter_rows(estimate: Estimate) -> list[Row]:
                 "" if formula == name else formula,
                 name in weak,
                 name in estimate.at_border,
+                name in estimate.fixed,
                 _bar(float(value), float(low), float(high)),
             )
         )

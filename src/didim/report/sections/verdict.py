@@ -67,7 +67,8 @@ def _tiles(data: ReportData) -> list[tuple[str, str, str]]:
     else:
         tiles.append(("none", "held-out record", "hold one out to validate"))
     weak = len(weak_parameters(estimate))
-    known = f"{len(estimate.names) - weak} of {len(estimate.names)}"
+    count = len(estimate.names) - len(estimate.fixed)
+    known = f"{count - weak} of {count}"
     tiles.append((known, "parameters are significant", "sigma below 30 %, zero outside"))
     records = data.experiments
     if records:
