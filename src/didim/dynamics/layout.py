@@ -147,7 +147,6 @@ class Layout:
                 [starts[entry.signal] + entry.index for entry in self.entries], dtype=np.int64
             ),
             np.array([entry.weight for entry in self.entries], dtype=float),
-            np.array([entry.own for entry in self.entries], dtype=np.int64),
         )
 
     def values(self, phi: Array) -> Values:
@@ -359,7 +358,14 @@ class _Builder:
             tuple(self.entries),
             tuple(self.contacts),
             contact,
-            TermTable(self.n, tuple(self.terms), shapes, values, tuple(self.channels)),
+            TermTable(
+                self.n,
+                tuple(self.terms),
+                shapes,
+                values,
+                tuple(self.channels),
+                tuple(entry.own for entry in self.entries),
+            ),
             tuple(self.own),
             self.channels,
         )

@@ -50,6 +50,8 @@ class TermTable:
     values: Array = field(default_factory=lambda: np.zeros(0))
     """Their values."""
     channels: tuple[str, ...] = ()
+    own: tuple[bool, ...] = ()
+    """(e,) of each entry of the regressor, whether it is friction or offset of the joint itself."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields: addresses of machine code belong to a process."""
@@ -149,6 +151,8 @@ class TermTable:
             loaded=int(self.loaded),
             channel=np.array([made.inputs[f"channel {name}"] for name in self.channels], np.int64),
             shape=shape,
+            own=np.array(self.own, dtype=np.int64),
+            rest=np.zeros(n),
             registers=registers,
         )
 
@@ -161,7 +165,7 @@ class TermTable:
         known = tuple(
             replace(shape, known=shape.known or shape.name in held) for shape in self.shapes
         )
-        return TermTable(self.n, self.terms, known, np.array(values), self.channels)
+        return replace(self, shapes=known, values=np.array(values))
 
 
 class TermsMemory:
@@ -173,7 +177,9 @@ class TermsMemory:
         self.address = 0
         if table.terms:
             self._table = table
-            self._terms = table.kernel._replace(registers=table.kernel.registers.copy())
+            self._terms = table.kernel._replace(
+                registers=table.kernel.registers.copy(), rest=table.kernel.rest.copy()
+            )
             self._words = np.zeros(kernels.WORDS, dtype=np.int64)
             kernels.write_terms(self._terms, self._words)
             self.address = int(self._words.ctypes.data)

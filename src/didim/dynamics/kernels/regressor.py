@@ -28,12 +28,9 @@ class Columns(NamedTuple):
     column: Any  # (e,) int64
     source: Any  # (e,) int64 index into the sources of `fill_sources`
     weight: Any  # (e,)
-    own: Any  # (e,) int64 whether it is friction or offset of the joint itself, not load
 
 
-columns_type = record_type(
-    Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1]
-)
+columns_type = record_type(Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1])
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 

@@ -55,6 +55,8 @@ class Terms(NamedTuple):
     loaded: int  # whether any term needs a load
     channel: Any  # (k,) int64 register of each logged channel
     shape: Any  # (T, K, 2) int64 registers of the derivatives by shapes, forward and backward
+    own: Any  # (e,) int64 whether an entry of the regressor is no load of its joint
+    rest: Any  # (n,) scratch: torque without the joints' own friction
     registers: Any  # (R,)
 
 
@@ -70,6 +72,8 @@ terms_type = record_type(
     int64,
     int64[::1],
     int64[:, :, ::1],
+    int64[::1],
+    _vector,
     _vector,
 )
 

@@ -35,6 +35,8 @@ from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.types import float64, int64
 
 EXACT, SMOOTH = range(2)
+FORTH, BACK = range(2)
+"""Rows of the limits."""
 MAX_SWEEPS = 200
 FORCE_TOLERANCE = 1e-13
 REST_SPEED = 1e-9
@@ -52,9 +54,7 @@ class ContactWorkspace(NamedTuple):
     count: Any  # (1,) int64 how many are slow
     held: Any  # (c,) int64 whether the contact was held from the beginning of the step
     smooth: Any  # (padded c,) scratch of smooth friction
-    forward: Any  # (c,) limit of each contact at this instant, forward
-    backward: Any  # (c,) and backward
-    rest: Any  # (n,) torque without the joints' own friction, where terms need the load
+    limit: Any  # (2, c) limit of each contact at this instant, forward and backward
 
 
 contact_workspace_type = record_type(
@@ -66,16 +66,17 @@ contact_workspace_type = record_type(
     float64[:, ::1],
     int64[::1],
     int64[::1],
-    *[float64[::1]] * 4,
+    float64[::1],
+    float64[:, ::1],
 )
 
 
 @kernel
 def fill_limits(tree: Tree, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace) -> None:
     """The limits of all contacts at this instant; the terms as their registers hold them."""
-    for i in range(contacts.forward.size):
-        contacts.forward[i] = values.limit_positive[i]
-        contacts.backward[i] = values.limit_negative[i]
+    for i in range(contacts.speed.size):
+        contacts.limit[FORTH, i] = values.limit_positive[i]
+        contacts.limit[BACK, i] = values.limit_negative[i]
     if tree.terms != 0:
         add_term_limits(tree.terms, values, dq, tau, contacts)
 
@@ -86,19 +87,19 @@ def add_term_limits(
 ) -> None:
     """Add the terms to both limits of all contacts."""
     terms, phi, force = read_terms(address), values.term, contacts.force
-    own_friction(terms, values, dq, contacts.rest)
+    own_friction(terms, values, dq, terms.rest)
     for j in range(tau.size):
-        contacts.rest[j] = tau[j] - contacts.rest[j]
+        terms.rest[j] = tau[j] - terms.rest[j]
     for i in range(force.size):
         contacts.smooth[i] = -1.0
     side = contacts.smooth[: force.size]
-    solve_loads(terms, phi, contacts.backward, values.only, side, contacts.rest, force)
+    solve_loads(terms, phi, contacts.limit[BACK], values.only, side, terms.rest, force)
     for i in range(force.size):
-        contacts.backward[i] = -force[i]
+        contacts.limit[BACK, i] = -force[i]
         side[i] = 1.0
-    solve_loads(terms, phi, contacts.forward, values.only, side, contacts.rest, force)
+    solve_loads(terms, phi, contacts.limit[FORTH], values.only, side, terms.rest, force)
     for i in range(force.size):
-        contacts.forward[i] = force[i]
+        contacts.limit[FORTH, i] = force[i]
 
 
 @shared
@@ -111,7 +112,7 @@ def slip_under_load(address: int, values: Values, contacts: ContactWorkspace, sl
         return
     for i in range(slip.size):
         if values.only[i] >= 0:
-            set_load(terms, values.only[i], contacts.rest[values.only[i]] - contacts.force[i])
+            set_load(terms, values.only[i], terms.rest[values.only[i]] - contacts.force[i])
     run_terms(terms, False)
     for i in range(slip.size):
         f = contacts.force[i]
@@ -124,13 +125,13 @@ def slip_under_load(address: int, values: Values, contacts: ContactWorkspace, sl
 @kernel
 def slide(contacts: ContactWorkspace, i: int, u: float) -> float:
     """Force of contact i while it slides with velocity u."""
-    return contacts.forward[i] if u > 0.0 else (-contacts.backward[i] if u < 0.0 else 0.0)
+    return contacts.limit[FORTH, i] if u > 0.0 else (-contacts.limit[BACK, i] if u < 0.0 else 0.0)
 
 
 @kernel
 def can_stick(contacts: ContactWorkspace, i: int) -> bool:
     """A contact without limits, or with a negative one, always slides."""
-    forward, backward = contacts.forward[i], contacts.backward[i]
+    forward, backward = contacts.limit[FORTH, i], contacts.limit[BACK, i]
     return forward >= 0.0 and backward >= 0.0 and forward + backward > 0.0
 
 
@@ -177,11 +178,9 @@ def hold(
             for b in range(count):
                 rest -= contacts.A[i, contacts.slow[b]] * contacts.force[contacts.slow[b]]
             free = contacts.force[i] + rest / contacts.A[i, i]
-            held = min(max(free, -contacts.backward[i]), contacts.forward[i])
-            change = max(
-                change,
-                abs(held - contacts.force[i]) / (contacts.forward[i] + contacts.backward[i]),
-            )
+            held = min(max(free, -contacts.limit[BACK, i]), contacts.limit[FORTH, i])
+            width = contacts.limit[FORTH, i] + contacts.limit[BACK, i]
+            change = max(change, abs(held - contacts.force[i]) / width)
             contacts.force[i] = held
         if change < FORCE_TOLERANCE or count == 1:
             break
@@ -227,7 +226,7 @@ def settle(contacts: ContactWorkspace, ddq: Any) -> None:
 @kernel
 def is_held(contacts: ContactWorkspace, i: int) -> bool:
     """Whether the force of a slow contact lies within its limits, so that it comes to rest."""
-    return -contacts.backward[i] < contacts.force[i] < contacts.forward[i]
+    return -contacts.limit[BACK, i] < contacts.force[i] < contacts.limit[FORTH, i]
 
 
 @kernel
@@ -282,11 +281,11 @@ def loaded_forces(address: int, values: Values, contacts: ContactWorkspace, slip
         ahead = slip[i] >= 0.0
         contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
     constant = contacts.smooth[: slip.size]
-    solve_loads(terms, phi, constant, values.only, slip, contacts.rest, force)
+    solve_loads(terms, phi, constant, values.only, slip, terms.rest, force)
     for i in range(slip.size):
         forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
         backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
-        contacts.forward[i], contacts.backward[i] = forward, backward
+        contacts.limit[FORTH, i], contacts.limit[BACK, i] = forward, backward
 
 
 @kernel
@@ -320,12 +319,13 @@ def accelerate(
     fill_limits(tree, values, dq, tau, contacts)
     for i in range(c):
         contacts.speed[i] = contact_speed(values, i, dq)
-        contacts.smooth[i] = contacts.speed[i] / width
     if friction == SMOOTH:
+        for i in range(c):
+            contacts.smooth[i] = contacts.speed[i] / width
         tanhs(contacts.smooth)
         for i in range(c):
             slip[i] = contacts.smooth[i]
-            limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
+            limit = contacts.limit[FORTH, i] if contacts.speed[i] > 0.0 else contacts.limit[BACK, i]
             contacts.force[i] = limit * slip[i]
         if tree.terms != 0:
             loaded_forces(tree.terms, values, contacts, slip)
@@ -343,7 +343,7 @@ def accelerate(
         contacts.count[0] = slow
         for i in range(c):
             u, f = contacts.speed[i], contacts.force[i]
-            limit = contacts.forward[i] if f > 0.0 else contacts.backward[i]
+            limit = contacts.limit[FORTH, i] if f > 0.0 else contacts.limit[BACK, i]
             if abs(u) > REST_SPEED or not can_stick(contacts, i):
                 slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:

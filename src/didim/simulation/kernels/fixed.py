@@ -210,7 +210,8 @@ def run(
             read_reference(
                 plant.reference, plant.cursor, t, plant.law.reads, plant.controller_state.reference
             )
-            read_channels(plant, t)
+            if plant.instant.channels.size > 0:
+                read_channels(plant_address, t)
             law, controller_state = plant.law, plant.controller_state
             sampled_command(
                 law,

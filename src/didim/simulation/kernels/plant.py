@@ -107,20 +107,20 @@ def read_reference(
         read(cubic.acceleration, cubic.time, i, t, reference[2])
 
 
-@kernel
-def read_channels(plant: Plant, t: float) -> None:
+@shared
+def read_channels(plant_address: int, t: float) -> None:
     """The logged channels at time t, into the instant and the registers of the terms: those of the
     robot, then those of the controller's own model.
     """
+    plant = read_plant(plant_address)
     channels = plant.instant.channels
-    if channels.size > 0:
-        i = find(plant.channels.time, t, plant.cursor[1])
-        plant.cursor[1] = i
-        read(plant.channels.value, plant.channels.time, i, t, channels)
-        if plant.tree.terms != 0:
-            set_channels(plant.tree.terms, channels)
-        if plant.own_tree.terms != 0:
-            set_channels(plant.own_tree.terms, channels[plant.own_channel :])
+    i = find(plant.channels.time, t, plant.cursor[1])
+    plant.cursor[1] = i
+    read(plant.channels.value, plant.channels.time, i, t, channels)
+    if plant.tree.terms != 0:
+        set_channels(plant.tree.terms, channels)
+    if plant.own_tree.terms != 0:
+        set_channels(plant.own_tree.terms, channels[plant.own_channel :])
 
 
 @kernel
@@ -181,7 +181,8 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
     status = divergence(y, n)
     if status != OK:
         return status
-    read_channels(plant, t)
+    if instant.channels.size > 0:
+        read_channels(plant_address, t)
     if plant.drive == CONTINUOUS:
         read_reference(
             plant.reference, plant.cursor, t, plant.law.reads, controller_state.reference

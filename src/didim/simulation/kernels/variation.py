@@ -28,7 +28,7 @@ from didim.dynamics.kernels.terms import (
 )
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, shared
-from didim.simulation.kernels.contact import ContactWorkspace, is_held
+from didim.simulation.kernels.contact import BACK, FORTH, ContactWorkspace, is_held
 
 DIAGONAL_REGULARISATION = 1e-10
 """By which the diagonal of D M^-1 D' is raised: the contacts of a coupling and of its joints, when
@@ -89,7 +89,7 @@ def add_smooth(
     n = by_dq.shape[0]
     for i in range(slip.size):
         slip[i] = np.tanh(contacts.speed[i] / width)
-        limit = contacts.forward[i] if contacts.speed[i] > 0.0 else contacts.backward[i]
+        limit = contacts.limit[FORTH if contacts.speed[i] > 0.0 else BACK, i]
         steep = limit * (1.0 - slip[i] * slip[i]) / width
         for j in range(n):
             for k in range(n):
@@ -227,7 +227,7 @@ def add_terms_tangent(
             by_q[i, j] -= (1.0 - share[i]) * own_q[i, j]
             by_dq[i, j] -= (1.0 - share[i]) * own_dq[i, j]
     for e in range(columns.row.size):
-        if columns.own[e] and columns.column[e] >= 0:
+        if terms.own[e] and columns.column[e] >= 0:
             i = columns.row[e]
             torque = columns.weight[e] * sources[columns.source[e]]
             W[i, columns.column[e]] -= (1.0 - share[i]) * torque
