@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 import didim
@@ -71,3 +73,28 @@ def one_joint(kind: str, effects, **chosen):
     for name, value in chosen.items():
         phi[model.parameter_names.index(name)] = value
     return model, phi
+
+
+LOOP = didim.PD(natural_frequency=[40.0, 60.0], damping=1.0)
+"""Of the virtual SCARA below."""
+
+
+@cache
+def identified_record(effect):
+    """A virtual SCARA with one more effect, without noise: model, true base parameters, record and
+    motion.
+    """
+    model, phi = with_effects("scara", effect)
+    t = np.arange(0.0, 5.0005, 1e-3)
+    first = 0.8 * np.sin(2 * np.pi * 0.7 * t) * np.sin(3 * t)
+    second = 0.6 * np.sin(2 * np.pi * 0.9 * t + 0.3) * np.cos(1.7 * t)
+    reference = didim.Reference(t, np.column_stack([first, second]))
+    known = {"temperature": 20 + 3 * t, "enabled": np.where(np.sin(3 * t) > 0.8, 0.0, 1.0)}
+    logged = {name: known[name] for name in model.channels}
+    record, truth = didim.virtual_experiment(model, phi, LOOP, reference, channels=logged)
+    return model, model.base.matrix @ phi, record, truth.motion
+
+
+def wrong_shapes(model):
+    """The model with the shapes that are to be found half as large again."""
+    return model.with_shapes({name: 1.5 * value for name, value in model.base.free_shapes.items()})
