@@ -55,6 +55,7 @@ def test_least_squares_from_exact_states(effect):
 def test_didim_without_noise(effect):
     model, true, record, _ = identified_record(effect)
     method = didim.DIDIM(controller=LOOP, decimation=10, tol_parameters=1e-4, tol_residual=1e-5)
+    method = replace(method, max_iterations=100)  # back-EMF with drives off: 63
     check(didim.identify(model.with_held_shapes(), record, method), model, true)
 
 
@@ -89,3 +90,12 @@ def test_a_shape_that_the_record_does_not_tell_is_named():
     estimate = didim.identify(model, record, didim.DIDIM(controller=LOOP, decimation=10))
     assert estimate.status == "unexcited"
     assert set(estimate.unidentified) & {"vs1", "vs2"}
+
+
+def test_a_physical_robot_with_shapes():
+    model, _, record, motion = identified_record("stribeck")
+    noise = np.random.default_rng(2).standard_normal(record.tau.shape)
+    noisy = replace(record, tau=record.tau + 0.02 * motion.tau.std(axis=0) * noise)
+    estimate = didim.identify(model, noisy, didim.IDIM(decimation=5, consistent=True))
+    assert estimate.consistency.physical
+    assert set(estimate.shapes) == {"vs1", "vs2"}

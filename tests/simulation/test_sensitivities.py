@@ -254,7 +254,8 @@ def test_decimated_as_they_are_produced(decimate):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("didim.simulation.run.BLOCK_NUMBERS", 3000)
         simulated, system = problem.linearise(Unknowns(beta, None, z), records.first_window)
-    slopes = problem.loop.column_factors(z, beta.size)  # unknown gains count in logarithms
+    factors = problem.loop.column_factors(z)  # unknown gains count in logarithms
+    slopes = np.concatenate([np.ones(beta.size), factors])
     whole = didim.sensitivities(base, beta, law, t=t, q_ref=reference, gains=True)
     for g, values in enumerate([whole.tau[:, 0], whole.tau[:, 1], whole.q[:, 0], whole.q[:, 1]]):
         expected = selection.columns(records.first_window.samples[0], values) * slopes

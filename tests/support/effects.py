@@ -89,7 +89,7 @@ def identified_record(effect):
     first = 0.8 * np.sin(2 * np.pi * 0.7 * t) * np.sin(3 * t)
     second = 0.6 * np.sin(2 * np.pi * 0.9 * t + 0.3) * np.cos(1.7 * t)
     reference = didim.Reference(t, np.column_stack([first, second]))
-    known = {"temperature": 20 + 3 * t, "enabled": np.where(np.sin(3 * t) > 0.8, 0.0, 1.0)}
+    known = {"temperature": 20 + 3 * t, "enabled": np.where(np.sin(3 * t) > 0.97, 0.0, 1.0)}
     logged = {name: known[name] for name in model.channels}
     record, truth = didim.virtual_experiment(model, phi, LOOP, reference, channels=logged)
     return model, model.base.matrix @ phi, record, truth.motion

@@ -394,6 +394,8 @@ def _chosen_effects(
     declared = [joint.effects for joint in robot.joints]
     if effects is None:
         return declared, robot.effects
+    if isinstance(effects, str):
+        raise InputError(f"effects must be a list of names, not the text {effects!r}.")
     listed, by_name = list(effects), {effect.name: effect for effect in robot.effects}
     given = [effect for effect in listed if isinstance(effect, Effect)]
     words = [effect for effect in listed if not isinstance(effect, Effect)]

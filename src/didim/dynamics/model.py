@@ -62,9 +62,10 @@ class DynamicModel(TorqueModel):
                     f"effects must be a list of names or None, found {self.effects!r}."
                 )
             object.__setattr__(self, "effects", tuple(self.effects))
+        known = self.shape_names
         for name in (*(self.shapes or {}), *self.held):
-            if name not in self.shape_names:
-                raise InputError(f"There is no shape {name!r}; {nearest(name, self.shape_names)}")
+            if name not in known:
+                raise InputError(f"There is no shape {name!r}; {nearest(name, known)}")
         if self.fixed is not None:
             self._fix()
 

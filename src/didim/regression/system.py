@@ -108,7 +108,8 @@ def load_columns(model: TorqueModel) -> NDArray[np.bool_]:
     """(n, p) which parameters act as load of a joint: all but its own friction and offset."""
     is_load = np.ones((model.robot.n, len(model.parameter_names)), dtype=bool)
     columns = model.columns
-    own = np.array([entry.own for entry in model.layout.entries]) & (columns.column >= 0)
+    own = np.array([entry.own for entry in model.layout.entries], dtype=bool)
+    own &= columns.column >= 0
     is_load[columns.row[own], columns.column[own]] = False
     return is_load
 

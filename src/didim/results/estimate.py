@@ -27,6 +27,7 @@ from didim.results.effect_curve import (
 )
 from didim.results.history import Iteration
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
+from didim.results.ripple import Ripple, ripple_of
 from didim.results.status import Status
 from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
@@ -210,6 +211,12 @@ class Estimate:
             Values of the logged channels that effects depend on; None: their means in the records.
         """
         return friction_curve(self, joint_index(self.model, joint), self._rows, load, channels)
+
+    def ripple(self, joint: int | str) -> Ripple:
+        """What is left of the torque of a joint, counted from 0 or by its name, as a spectrum over
+        its position: the order of a ripple that the model lacks, and the effect that adds it.
+        """
+        return ripple_of(joint_index(self.model, joint), self._rows)
 
     def position_torque(
         self, joint: int | str, channels: Mapping[str, float] | None = None

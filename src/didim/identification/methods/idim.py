@@ -158,7 +158,9 @@ class IDIM:
                 f"to zero; the residual went from {100 * kept.residual_before:.4g} % to "
                 f"{100 * kept.residual_after:.4g} %."
             )
-        ending = f"One linear least squares solution ({self.weights.upper()})."
+        nonlinear = model.loaded or bool(model.free_shapes)
+        way = "Variable projection" if nonlinear else "One linear least squares solution"
+        ending = f"{way} ({self.weights.upper()})."
         motions = self._motions(records)
         lacks = unidentifiable(model, found.system, full, motions)
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
@@ -168,7 +170,9 @@ class IDIM:
             jacobian = np.column_stack([by_chi, joint.W[:, b:]])
         figures = statistics(joint, solution, jacobian=jacobian)
         plain_values = solution.values[: len(chosen.names)]
-        inside = physical_fit(model, system, full) if self.consistent else None
+        inside = None
+        if self.consistent:
+            inside = physical_fit(model, system, replace(full, values=plain_values))
         values = plain_values if inside is None else model.matrix @ inside
         residual = fitted.residual(records, chosen, values)
         sigma = np.sqrt(np.diag(figures.covariance))[: values.size]

@@ -1,0 +1,84 @@
+"""`Ripple`: what is left of the torque of a joint, as a spectrum over its position.
+
+Gears and motors leave sines of the position, `order` periods in a turn of 2 pi. A least squares
+sine at each order (the periodogram of Lomb and Scargle) needs no even steps of the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lombscargle
+
+from didim.errors import InputError
+from didim.results.validation import ComparedRows
+from didim.robot.effect import Effect
+
+Array = NDArray[np.float64]
+
+LARGEST_ORDER = 200.0
+OVERSAMPLING = 4
+"""Orders to each that the range of the motion tells apart."""
+
+FEWEST_ROWS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Ripple:
+    """The spectrum of what is left, over the position of one joint."""
+
+    joint: int
+    """Counted from 0."""
+    orders: Array
+    """(M,) periods in a turn of the joint, or 2 pi times those in a metre."""
+    power: Array
+    """(M,) fraction of the squared residual of the joint that a sine of that order takes away."""
+    rows: int
+
+    @property
+    def order(self) -> float:
+        """That of the largest power."""
+        return float(self.orders[self.power.argmax()])
+
+    @property
+    def p_value(self) -> float:
+        """How often white noise of so many rows has as large a power at any order."""
+        tail = (1.0 - float(self.power.max())) ** (0.5 * (self.rows - 3))
+        independent = self.orders.size / OVERSAMPLING
+        return float(-np.expm1(independent * np.log1p(-min(tail, 1.0 - 1e-16))))
+
+    def effect(self, order: float | None = None) -> Effect:
+        """A ripple of this order on the joint, to be identified; by default of the largest
+        power.
+        """
+        return Effect(
+            f"ripple{self.joint + 1}",
+            "Rs * sin(order * q) + Rc * cos(order * q)",
+            {"Rs": {"unit": "N.m"}, "Rc": {"unit": "N.m"}},
+            {"order": self.order if order is None else float(order)},
+            joint=self.joint + 1,
+            conservative=True,
+        )
+
+
+def ripple_of(joint: int, rows: Sequence[ComparedRows]) -> Ripple:
+    """The spectrum of the residual of a joint, over the rows in which it moves."""
+    moves = [each.moves[:, joint] for each in rows]
+    pairs = list(zip(rows, moves, strict=True))
+    none = [np.zeros(0)]
+    q = np.concatenate([*none, *(each.motion.q[used, joint] for each, used in pairs)])
+    rho = np.concatenate([*none, *((each.y - each.found)[used, joint] for each, used in pairs)])
+    reach = float(np.ptp(q)) if q.size else 0.0
+    if q.size < FEWEST_ROWS or reach <= 0.0:
+        raise InputError(
+            f"The spectrum of joint {joint + 1} needs at least {FEWEST_ROWS} rows in which it "
+            f"moves, found {q.size}; identify with records, and decimate less."
+        )
+    step = 2 * np.pi / (OVERSAMPLING * reach)
+    orders = np.arange(OVERSAMPLING, max(OVERSAMPLING + 1, int(LARGEST_ORDER / step)) + 1) * step
+    rho = rho - rho.mean()
+    power = lombscargle(q, rho, orders, normalize=True)
+    return Ripple(joint, orders, np.clip(power, 0.0, 1.0 - 1e-12), q.size)
