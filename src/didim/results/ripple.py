@@ -78,7 +78,8 @@ def ripple_of(joint: int, rows: Sequence[ComparedRows]) -> Ripple:
             f"moves, found {q.size}; identify with records, and decimate less."
         )
     step = 2 * np.pi / (OVERSAMPLING * reach)
-    orders = np.arange(OVERSAMPLING, max(OVERSAMPLING + 1, int(LARGEST_ORDER / step)) + 1) * step
+    count = max(OVERSAMPLING + 1, int(LARGEST_ORDER / step))
+    orders: Array = np.asarray(step * np.arange(OVERSAMPLING, count + 1), dtype=np.float64)
     rho = rho - rho.mean()
     power = lombscargle(q, rho, orders, normalize=True)
     return Ripple(joint, orders, np.clip(power, 0.0, 1.0 - 1e-12), q.size)
