@@ -9,7 +9,7 @@ import pytest
 
 import didim
 from didim.control.transient import transient_of
-from didim.identification.initial import start_of
+from didim.results.start import start_of
 from support.virtual import loop, model, scara_record
 
 

@@ -28,10 +28,10 @@ from didim.dynamics.model import BaseModel
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.errors import InputError
 from didim.identification.identify import Progress
-from didim.identification.initial import scan_bandwidth
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
+from didim.identification.scan import scan_bandwidth
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep

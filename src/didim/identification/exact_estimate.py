@@ -17,9 +17,9 @@ from didim.errors import InputError
 from didim.identification.evidence import Evidence
 from didim.identification.exact import ExactMethod
 from didim.identification.identify import Request, assemble
-from didim.identification.initial import error_with
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
+from didim.identification.scan import error_with
 from didim.identification.solve import Outcome
 from didim.identification.verdict import CHECK_LOOP, OPEN_LOOP, judge, unexcited
 from didim.regression.identifiable import stationary_joints

@@ -15,7 +15,6 @@ from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.identification.evidence import Evidence
 from didim.identification.identify import Request, assemble
-from didim.identification.initial import Start, start_of
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.regressor import RegressorRule
@@ -30,6 +29,7 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.scale_doubts import MAX_FACTOR
+from didim.results.start import Start, start_of
 from didim.results.status import Failure, FailureKind, Status, StopReason, Verdict
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import record_notes

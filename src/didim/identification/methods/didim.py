@@ -20,12 +20,12 @@ from didim.errors import InputError
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
 from didim.identification.identify import Request, check_settings
-from didim.identification.initial import check_initial, start_of
 from didim.identification.regressor_method import RegressorMethod
 from didim.identification.stopping import STOPPING
 from didim.regression.least_squares import check_weights
 from didim.results.estimate import Estimate
 from didim.results.prediction import Preprocessing
+from didim.results.start import check_initial, start_of
 from didim.results.status import Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection

@@ -20,11 +20,11 @@ from didim.errors import InputError, nearest, shortened
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
 from didim.identification.identify import Request, check_settings
-from didim.identification.initial import check_initial, start_of
 from didim.identification.stopping import ShortStep
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
+from didim.results.start import check_initial, start_of
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet

@@ -1,5 +1,4 @@
-"""Where an iteration starts: the regular initialisations (61)-(63), nominal values, an earlier
-estimate, a vector; and, for unknown gains, a scan of the loop's bandwidth.
+"""The scan of the loop's bandwidth, where its gains are unknown.
 
 At each factor on the assumed bandwidth a few steps of DIDIM are taken inside the physically
 consistent set. The torque error that they leave rises steadily away from the true bandwidth: the
@@ -12,15 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from didim.control.simulated_loop import SimulatedLoop
 from didim.dynamics.barrier import Problem
 from didim.dynamics.consistent import Consistent
-from didim.dynamics.model import BaseModel
-from didim.dynamics.regular import described_parameters, unit_parameters, unit_rotors
-from didim.dynamics.torque import TorqueModel
-from didim.errors import InputError, nearest, shortened
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Step
 from didim.identification.rules.regressor import RegressorRule
@@ -28,16 +23,12 @@ from didim.identification.search import Halving
 from didim.identification.solve import solve
 from didim.identification.stopping import Never
 from didim.regression.system import LinearSystem, compressed
-from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.status import Failure
 from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
-from didim.validation import vector
 
 Array = NDArray[np.float64]
-
-NAMED = ("identity", "unit", "nominal")
 
 SCAN_RATIO = 2.0
 """Between neighbouring factors on the bandwidth."""
@@ -52,63 +43,6 @@ SOFT_LOOP_RESIDUAL = 0.8
 """Fraction of the torque that a far too soft loop leaves, whatever its bandwidth: only a stiffer
 one can do better.
 """
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """The first simulation: its model and parameters, and the base parameters chi^0 that it stands
-    for.
-    """
-
-    model: TorqueModel
-    parameters: Array
-    base: Array
-    """(b,) chi^0; for "identity", whose rotors the model may not have, those of "unit", to shorten
-    a step towards.
-    """
-
-
-def check_initial(initial: object) -> None:
-    """Refuse what can be no start."""
-    if isinstance(initial, str) and initial not in NAMED:
-        raise InputError(f"Unknown initial {initial!r}; {nearest(initial, NAMED)}")
-    if not isinstance(initial, str | Estimate) and not _is_vector(initial):
-        raise InputError(
-            f"initial must be one of {', '.join(NAMED)}, an Estimate or a vector, found "
-            f"{shortened(initial)}."
-        )
-
-
-def _is_vector(value: object) -> bool:
-    try:
-        return np.ndim(value) == 1  # type: ignore[arg-type]
-    except ValueError:
-        return False
-
-
-def start_of(model: BaseModel, initial: str | Estimate | ArrayLike) -> Start:
-    """The start that `initial` names.
-
-    Implements (61), (62).
-    """
-    check_initial(initial)
-    if isinstance(initial, Estimate):
-        if initial.model.parameter_names != model.parameter_names:
-            raise InputError(
-                "initial: this estimate is of another model; its parameters have other names."
-            )
-        return _from_base(model, initial.parameters)
-    if not isinstance(initial, str):
-        return _from_base(model, vector(initial, "initial", model.parameter_names))
-    if initial == "nominal":
-        return _from_base(model, model.matrix @ described_parameters(model.full))
-    unit = _from_base(model, model.matrix @ unit_parameters(model.full))
-    return unit if initial == "unit" else Start(*unit_rotors(model), unit.base)
-
-
-def _from_base(model: BaseModel, base: Array) -> Start:
-    base = base if model.affine is None else model.affine.nearest(base)
-    return Start(model, base, base)
 
 
 def scan_bandwidth(
