@@ -93,3 +93,13 @@ def test_stick_slip_of_a_mass_on_a_belt_has_the_period_of_its_closed_form(speed)
     expected = stick_slip_period(M, k, speed, Fc + dFs, Fc)
     assert np.diff(breaks)[1:] == pytest.approx(expected, rel=0.01)
     assert np.mean(np.diff(breaks)[1:]) == pytest.approx(expected, rel=0.003)
+
+
+@pytest.mark.parametrize("mu", [1.0, 3.0])
+def test_a_joint_that_locks_itself_is_refused(mu):
+    model, phi = one_joint(
+        "revolute", ["load_friction", "viscous"], M1=1.0, ZZ1=0.1, MX1=0.1, mu1=mu
+    )
+    t = np.linspace(0.0, 1.0, 11)
+    with pytest.raises(didim.InputError, match=r"locks itself .* mu must stay below 1"):
+        didim.simulate(model, phi, None, t=t, tau=np.zeros((11, 1)))

@@ -73,6 +73,7 @@ def prepared(request: SimulationRequest) -> Run:
     trajectory = _trajectory(model, loop, time, origin, request.q_ref, request.tau)
     kind = _friction(request.friction, request.width)
     values = model.values(request.parameters)
+    _refuse_self_locking(model, request.parameters)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = (
         np.maximum(largest_inertias(model, request.parameters), 1e-12)
@@ -117,6 +118,24 @@ def prepared(request: SimulationRequest) -> Run:
     return Run(
         model, plant, (code, terms), trajectory, channels, given, out, y, period, substeps, size
     )
+
+
+def _refuse_self_locking(model: TorqueModel, parameters: ArrayLike) -> None:
+    """Friction that grows as fast as the load, or faster, has no solution in one direction."""
+    if not model.loaded:
+        return
+    n, c = model.robot.n, len(model.contacts)
+    rest = np.zeros((4, n))
+    slip = np.repeat([[1.0], [-1.0], [1.0], [-1.0]], c, axis=1)
+    signals = model.no_signals(4) | {"load": np.repeat([[1.0], [1.0], [-1.0], [-1.0]], n, axis=1)}
+    growth = np.abs(model.slopes(rest, rest, rest, parameters, slip, signals)[1]).max(axis=0)
+    if growth.max() >= 1.0:
+        j = int(growth.argmax())
+        raise InputError(
+            f"The friction of joint {j + 1} ({model.robot.joint_names[j]}) grows by "
+            f"{growth[j]:.3g} N.m for each N.m of load: such a joint locks itself and cannot be "
+            "simulated; mu must stay below 1."
+        )
 
 
 def _trajectory(
