@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.base import Regrouping, regroup
 from didim.dynamics.base.numerical import random_regressor
+from didim.dynamics.build_layout import layout_of
 from didim.dynamics.kernels.regressor import Columns
 from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.known import Affine, Known
-from didim.dynamics.layout import Layout, layout_of, tree_of
+from didim.dynamics.layout import Layout, tree_of
 from didim.dynamics.parameters import ParameterInfo, Sign, base_parameters
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, nearest, shortened
