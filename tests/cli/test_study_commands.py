@@ -283,15 +283,16 @@ def test_warnings_are_one_line(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_progress_is_shown_at_a_terminal_only(tmp_path):
-    """In a pseudo-terminal a bar is drawn on standard error; through a pipe nothing is."""
+def test_progress_is_shown_at_a_terminal_only(tmp_path, capsys):
+    """In a pseudo-terminal a bar is drawn on standard error; nothing is where that is a file."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
     import os
 
     write_study(tmp_path)
-    command = [sys.executable, "-m", "didim", "identify", "study.toml", "--json"]
-    piped = subprocess.run(command, capture_output=True, check=True)
-    assert piped.stderr == b""
+    arguments = ["identify", "study.toml", "--json"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
+    command = [sys.executable, "-m", "didim", *arguments]
     master, slave = pty.openpty()
     shown = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"}
