@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -114,32 +111,14 @@ def test_a_simulation_is_the_same_without_it(friction):
     assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()
 
 
-SIMULATION = """
-import sys
-import numpy as np
-import didim
-from didim.dynamics.codegen.robot_code import robot_code
-case = didim.load_case(sys.argv[1])
-t = np.arange(0.0, 0.5, 1e-3)
-code = robot_code(case.model.tree)
-motion = didim.simulate(case.model, case.model.nominal, case.controller, t=t, q_ref=case.reference)
-np.savez(sys.argv[2], tau=motion.tau, generic=code is None)
-"""
-
-
-@pytest.mark.slow
-def test_the_environment_switches_it_off(tmp_path):
+def test_the_environment_switches_it_off(monkeypatch):
     """DIDIM_GENERIC=1: the generic kernels alone, and the same simulation."""
-    found = {}
+    case, t, found = didim.load_case(CASE), np.arange(0.0, 0.5, 1e-3), {}
     for value in ("0", "1"):
-        file = tmp_path / f"motion{value}.npz"
-        subprocess.run(
-            [sys.executable, "-c", SIMULATION, str(CASE), str(file)],
-            env=os.environ | {"DIDIM_GENERIC": value},
-            check=True,
-        )
-        with np.load(file) as saved:
-            found[value] = (bool(saved["generic"]), saved["tau"])
+        monkeypatch.setenv("DIDIM_GENERIC", value)
+        code, options = robot_code(case.model.tree), {"t": t, "q_ref": case.reference}
+        motion = didim.simulate(case.model, case.model.nominal, case.controller, **options)
+        found[value] = code is None, motion.tau
     assert [generic for generic, _ in found.values()] == [False, True]
     own, generic = found["0"][1], found["1"][1]
     assert 0 < np.abs(own - generic).max() < 1e-9 * np.abs(own).max()
