@@ -80,6 +80,11 @@ class Layout:
         return tuple(each.name for each in self.parameters)
 
     @cached_property
+    def _term_columns(self) -> NDArray[np.int64]:
+        """(K,) column of each term's parameter."""
+        return np.array([term.column for term in self.terms.terms], dtype=np.int64)
+
+    @cached_property
     def coupled(self) -> int:
         """Whether accelerations or velocities of other joints act on a joint."""
         return int(
@@ -155,7 +160,7 @@ class Layout:
             self.only,
             forward,
             backward,
-            phi[[term.column for term in self.terms.terms]],
+            phi[self._term_columns],
         )
 
 

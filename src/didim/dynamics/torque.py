@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -305,16 +305,21 @@ class TorqueModel(ABC):
             )
         return by_q, by_dq
 
-    @contextmanager
-    def _memory(self) -> Iterator[tuple[Tree, Work]]:
+    def _memory(self) -> AbstractContextManager[tuple[Tree, Work]]:
         """The tree with its terms, and scratch memory, for one thread."""
         terms = self.layout.terms
-        memory = TermsMemory(terms)
         work = allocate(self.robot.n, len(self.contacts), len(terms.terms))
+        return self._with_terms(work) if terms.terms else nullcontext((self.tree, work))
+
+    @contextmanager
+    def _with_terms(self, work: Work) -> Iterator[tuple[Tree, Work]]:
+        memory = TermsMemory(self.layout.terms)
         yield self.tree._replace(terms=memory.address), work
 
     def _signals(self, signals: Signals | None, rows: int, needs_load: bool) -> tuple[Array, Array]:
         """load (N, n) or (N, 0), and channels (N, k), from the signals by name."""
+        if not needs_load and not self.channels:
+            return np.zeros((rows, 0)), np.zeros((rows, 0))
         given, n = signals or {}, self.robot.n
         load, channels = np.zeros((rows, 0)), np.zeros((rows, len(self.channels)))
         if needs_load:
