@@ -85,6 +85,46 @@ class ConsistencyAnswer(Answer):
     """Rotor inertias and friction below zero, SI."""
 
 
+class SuspectAnswer(Answer):
+    """One thing that the model or its loop may lack."""
+
+    name: str
+    group: str
+    joint: int | None
+    """Counted from 0; null: no joint's own."""
+    value: Number
+    """What it would be, if it alone were added."""
+    sigma: Number
+    unit: str
+    p_value: Number
+    """Corrected for the number of suspects."""
+    share: Number
+    """Fraction of the squared residual that it would remove."""
+    remedy: str
+    setting: str
+    found: bool
+    """Whether it is named."""
+    alternatives: list[str]
+    """Suspects that the record cannot distinguish from it."""
+    effect: str
+    shapes: dict[str, float]
+
+
+class LackOfFitAnswer(Answer):
+    """What the model or its loop lacks."""
+
+    reason: str
+    """Why nothing was tested; empty where it was."""
+    negligible: bool
+    level: float
+    note: str
+    """What a reader must know; empty where nothing is missing."""
+    groups: dict[str, float]
+    """p-value of each group of suspects."""
+    suspects: list[SuspectAnswer]
+    """Surest first."""
+
+
 class IdentifyAnswer(Answer):
     """The result of `didim identify`."""
 
@@ -128,6 +168,7 @@ class IdentifyAnswer(Answer):
     was not estimated.
     """
     judgement: JudgementAnswer
+    lack_of_fit: LackOfFitAnswer
     consistency: ConsistencyAnswer
     at_border: list[str]
     """Parameters that the border of what is physical has moved; their intervals do not hold."""

@@ -13,6 +13,7 @@ from didim.cli.answers import (
     ConsistencyAnswer,
     IdentifyAnswer,
     JudgementAnswer,
+    LackOfFitAnswer,
     UseAnswer,
     ValidationAnswer,
     printed,
@@ -132,6 +133,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
             level=judged.level, sentence=judged.sentence, headline=judged.headline, uses=uses
         ),
         "consistency": ConsistencyAnswer(**data["consistency"]),
+        "lack_of_fit": LackOfFitAnswer(**data["lack_of_fit"]),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

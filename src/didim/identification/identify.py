@@ -17,12 +17,14 @@ from didim.regression.torque_factors import TorqueFactors
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
+from didim.results.lack_of_fit import NOT_TESTED, LackOfFit, is_worth_testing
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.provenance import hashed, provenance
 from didim.results.scale_notes import estimate_scales
 from didim.results.status import Verdict
 from didim.signals.experiment import Experiment
 from didim.simulation.records import check_start, record_notes, regular_records
+from didim.structure.lack_of_fit import lack_of_fit
 from didim.threads import one_blas_thread
 from didim.validation import flag, real, whole
 
@@ -46,10 +48,12 @@ class Request:
     """Provenance that the caller adds: the study, its files, the command."""
     notes: tuple[str, ...] = ()
     """Notes that the caller adds."""
+    is_first_stage: bool = False
+    """Whether another stage follows, which makes the tests."""
 
-    def without_validation(self) -> Request:
+    def first_stage(self) -> Request:
         """The same for a first stage."""
-        return replace(self, held_out=(), notes=())
+        return replace(self, held_out=(), notes=(), is_first_stage=True)
 
     def tell(self, fraction: float) -> None:
         """Report progress."""
@@ -180,6 +184,9 @@ def assemble(
     tried_notes = [each for each in others if each not in told]
     seen = model, request.experiments, names, values
     scales = () if figures is None else estimate_scales(*seen, figures.corrected[:b, :b], factors)
+    lack = NOT_TESTED
+    if figures is not None and not request.is_first_stage:
+        lack = _tested(settings, predictor, request, names, tuple(more.get("gains", ())), total)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -200,6 +207,7 @@ def assemble(
         coloured=tuple(sorted({j % n for j in coloured})),
         controller=controller,
         notes=(*notes, *tried_notes, *verdict.notes, *doubts, *scales, *held, *request.notes),
+        lack=lack,
         unidentified=verdict.unidentified,
         output=output,
         validation=found,
@@ -211,6 +219,23 @@ def assemble(
         provenance={**origin, "held_out": hashed(held_out)} if held_out else origin,
         **more,
     )
+
+
+def _tested(
+    settings: Any,
+    predictor: Predictor,
+    request: Request,
+    names: tuple[str, ...],
+    estimated: tuple[str, ...],
+    residual: float,
+) -> LackOfFit:
+    """What the model lacks, unless the method's settings leave the tests out."""
+    if not settings.lack_of_fit:
+        return NOT_TESTED
+    if not is_worth_testing(residual):
+        reason = "what is left of the torque is next to nothing"
+        return LackOfFit(reason=reason, negligible=True)
+    return lack_of_fit(predictor, request.experiments, names, estimated)
 
 
 def _listed(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:

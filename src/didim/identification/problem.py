@@ -42,9 +42,6 @@ from didim.validation import LARGEST_NUMBER
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-MAX_SUBSTEPS = 60
-"""Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
-
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
@@ -193,20 +190,8 @@ class ClosedLoopProblem:
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""
-        record, drive, delay = (
-            self.records.records[k],
-            self.records.inputs[k],
-            self.robot.delay(x.further),
-        )
-        if delay != 0.0:
-            drive = drive.delayed(delay)
-        reference, torque = (drive, None) if loop is not None else (None, drive)
-        start = self.records.starts[k]
-        friction, width = "exact", 0.05
-        return SimulationRequest(
-            self.robot.model(x.further), x.base, loop, record.t, reference, torque, friction,
-            width, start, None, MAX_SUBSTEPS, record.channels,
-        )  # fmt: skip
+        model, delay = self.robot.model(x.further), self.robot.delay(x.further)
+        return self.records.request(k, model, x.base, loop, delay)
 
     def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:
         """Run all records, on as many threads as there are processors; the first failure, if any

@@ -112,6 +112,41 @@ def _condition(W: Array) -> float:
     return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
 
+@dataclass(frozen=True, eq=False)
+class ErrorColours:
+    """R, the autocovariance of the weighted errors: for each joint a variance and a correlation."""
+
+    system: LinearSystem
+    variances: dict[int, float]
+    shapes: dict[int, Array]
+    coloured: tuple[int, ...]
+    """Joints whose R was estimated."""
+
+    def squares(self, columns: Array) -> Array:
+        """X' R X (k, k) of columns X (r, k), summed over joints and experiments."""
+        total = np.zeros((columns.shape[1],) * 2)
+        for j, variance in self.variances.items():
+            for X, _ in _pieces(self.system, j, columns):
+                total += variance * _toeplitz(X, self.shapes[j])
+        return total
+
+
+def error_colours(system: LinearSystem, leverage: Array, rho: Array) -> ErrorColours:
+    """R of the weighted residual rho (r,); `leverage` (r,) is the diagonal of W W+."""
+    variances, shapes, coloured = {}, {}, []
+    for each in np.unique(system.joint):
+        j = int(each)
+        pieces = [(e[:, 0], used) for e, used in _pieces(system, j, rho[:, None])]
+        count = sum(int(used.sum()) for _, used in pieces)
+        squares = sum(float(e @ e) for e, _ in pieces)
+        freedom = count - float(leverage[system.joint == j].sum())
+        variances[j] = squares / max(freedom, 1.0)
+        shapes[j], is_coloured = _correlation(system, pieces, count)
+        if is_coloured:
+            coloured.append(j)
+    return ErrorColours(system, variances, shapes, tuple(coloured))
+
+
 def score_covariance(
     system: LinearSystem, solution: Solution, rho: Array, columns: Array | None = None
 ) -> tuple[Array, tuple[int, ...]]:
@@ -120,27 +155,14 @@ def score_covariance(
     X is `columns` (r, k), default: W, its rows weighted; `rho` (r,) the weighted residual.
     """
     weighted = system.W * solution.weights[:, None]
-    columns = weighted if columns is None else columns
-    total, coloured = np.zeros((columns.shape[1],) * 2), []
-    for j in np.unique(system.joint):
-        pieces = _pieces(system, j, weighted, rho)
-        leverage = sum(float(np.sum((W @ solution.inverse) * W)) for W, _, _ in pieces)
-        count = sum(int(used.sum()) for _, _, used in pieces)
-        variance = sum(float(e @ e) for _, e, _ in pieces) / max(count - leverage, 1.0)
-        shape, is_coloured = _correlation(system, pieces, count)
-        if is_coloured:
-            coloured.append(int(j))
-        own = pieces if columns is weighted else _pieces(system, j, columns, rho)
-        for X, _, _ in own:
-            total += variance * _toeplitz(X, shape)
-    return total, tuple(coloured)
+    leverage = np.sum((weighted @ solution.inverse) * weighted, axis=1)
+    colours = error_colours(system, leverage, rho)
+    return colours.squares(weighted if columns is None else columns), colours.coloured
 
 
-def _pieces(
-    system: LinearSystem, j: int, weighted: Array, rho: Array
-) -> list[tuple[Array, Array, NDArray[np.bool_]]]:
-    """W, residual and used rows of joint j, experiment by experiment, with zeros where rows at rest
-    were left out.
+def _pieces(system: LinearSystem, j: int, columns: Array) -> list[tuple[Array, NDArray[np.bool_]]]:
+    """The rows of joint j of columns (r, k), experiment by experiment, with zeros where rows at
+    rest were left out, and which rows were used.
     """
     pieces = []
     for series in np.unique(system.series):
@@ -148,26 +170,22 @@ def _pieces(
         if not rows.size:
             continue
         index = system.index[rows] - system.index[rows].min()
-        W, e, used = (
-            np.zeros((index.max() + 1, weighted.shape[1])),
-            np.zeros(index.max() + 1),
-            np.zeros(index.max() + 1, bool),
-        )
-        W[index], e[index], used[index] = weighted[rows], rho[rows], True
-        pieces.append((W, e, used))
+        X, used = np.zeros((index.max() + 1, columns.shape[1])), np.zeros(index.max() + 1, bool)
+        X[index], used[index] = columns[rows], True
+        pieces.append((X, used))
     return pieces
 
 
 def _correlation(
-    system: LinearSystem, pieces: list[tuple[Array, Array, NDArray[np.bool_]]], count: int
+    system: LinearSystem, pieces: list[tuple[Array, NDArray[np.bool_]]], count: int
 ) -> tuple[Array, bool]:
     """Autocorrelation (L,) of a joint's errors, and whether it had to be estimated."""
     white = system.correlation
-    lags = min(max(_TESTED + 1, int(4 * count ** (1 / 3))), max(len(e) for _, e, _ in pieces) - 1)
+    lags = min(max(_TESTED + 1, int(4 * count ** (1 / 3))), max(len(e) for e, _ in pieces) - 1)
     if lags < 2:
         return white, False
     seen, pairs = np.zeros(lags + 1), np.zeros(lags + 1)
-    for _, e, used in pieces:
+    for e, used in pieces:
         for lag in range(min(lags, len(e) - 1) + 1):
             seen[lag] += e[: len(e) - lag] @ e[lag:]
             pairs[lag] += np.sum(used[: len(e) - lag] & used[lag:])
@@ -187,13 +205,13 @@ def _correlation(
     return np.asarray(found * parzen), True
 
 
-def _toeplitz(W: Array, correlation: Array) -> Array:
-    """W' R W (b, b) for the Toeplitz matrix R of a correlation (L,)."""
-    total = correlation[0] * (W.T @ W)
-    for lag in range(1, min(correlation.size, W.shape[0])):
-        cross = W[:-lag].T @ W[lag:]
-        total = total + correlation[lag] * (cross + cross.T)
-    return np.asarray(total)
+def _toeplitz(X: Array, correlation: Array) -> Array:
+    """X' R X (k, k) for the Toeplitz matrix R of a correlation (L,)."""
+    RX = correlation[0] * X
+    for lag in range(1, min(correlation.size, X.shape[0])):
+        RX[:-lag] += correlation[lag] * X[lag:]
+        RX[lag:] += correlation[lag] * X[:-lag]
+    return np.asarray(X.T @ RX)
 
 
 def convergence_rate(solution: Solution, system: LinearSystem, jacobian: Array) -> float:

@@ -114,30 +114,27 @@ def load_columns(model: TorqueModel) -> NDArray[np.bool_]:
     return is_load
 
 
-def shape_rows(
-    model: TorqueModel,
-    states: States,
-    chi: Array,
+def signal_rows(
+    signals: Array,
     system: LinearSystem,
     selection: RowSelection,
     window: tuple[int, int],
     series: int = 0,
     weights: Array | None = None,
 ) -> LinearSystem:
-    """The derivatives of the torque of one record by the shapes as the columns of W, at the rows
-    that `system` has of it.
+    """Torques (N, n, k) of one record as the columns of W, at the rows that `system` has of it,
+    filtered and weighted as `observe` does.
     """
-    names, n = model.layout.terms.free, model.robot.n
-    by_shape, _ = model.slopes(states.q, states.dq, states.ddq, chi, states.slip, states.signals)
+    n, k = signals.shape[1:]
     if weights is not None:
-        by_shape = by_shape * weights[:, :, None]
-    flat = selection.columns(window, by_shape.reshape(-1, n * len(names)))
-    J = flat.reshape(-1, n, len(names))
+        signals = signals * weights[:, :, None]
+    J = selection.columns(window, signals.reshape(-1, n * k)).reshape(-1, n, k)
     if weights is not None:
         variance = selection.decimator.noise_variance(weights[window[0] : window[1]] ** 2)
         J = J / np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))[:, :, None]
     rows, used = system.series == series, np.zeros(J.shape[:2], dtype=bool)
     used[system.index[rows], system.joint[rows]] = True
+    names = tuple(str(i) for i in range(k))
     return rows_of(J, np.zeros(J.shape[:2]), used, names, series, system.correlation)
 
 

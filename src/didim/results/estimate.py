@@ -26,6 +26,7 @@ from didim.results.effect_curve import (
     position_curve,
 )
 from didim.results.history import Iteration
+from didim.results.lack_of_fit import NOT_TESTED, LackOfFit
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.ripple import Ripple, ripple_of
 from didim.results.status import Status
@@ -118,6 +119,10 @@ class Estimate:
     """
     along_motion: tuple[AlongMotion, ...] = ()
     """The records of the fit along their measured motion, after a method that simulates them."""
+    lack: LackOfFit = NOT_TESTED
+    """What the model or its loop lacks, by the tests that end an identification; see
+    `lack_of_fit`.
+    """
     output: str = "torque"
     """What the residual is of: "torque", or "position" where only positions were compared."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -237,6 +242,25 @@ class Estimate:
     def _rows(self) -> tuple[ComparedRows, ...]:
         """The rows of the records of the fit along their motion."""
         return motion_rows(self.predictor, self.experiments)
+
+    def lack_of_fit(
+        self, experiments: Experiment | Sequence[Experiment] | None = None
+    ) -> LackOfFit:
+        """What the model or its loop lacks: score tests of everything that it could have, with the
+        value that each suspect would have and the setting that adds it, surest first.
+
+        Parameters
+        ----------
+        experiments
+            Records to test on; None: those of the fit, whose tests the estimate has.
+        """
+        from didim.structure.lack_of_fit import lack_of_fit
+
+        if experiments is None and not (self.lack is NOT_TESTED and self.experiments):
+            return self.lack
+        given = self.experiments if experiments is None else experiments
+        records = (given,) if isinstance(given, Experiment) else tuple(given)
+        return lack_of_fit(self.predictor, records, self.names, tuple(self.gains))
 
     def predict(self, experiment: Experiment) -> Array:
         """tau (N, n) of this model on a record: from its motion after IDIM, simulated in the loop

@@ -9,6 +9,8 @@ import numpy as np
 from didim.dynamics.model import BaseModel
 from didim.results.consistency import Consistency
 from didim.results.estimate import Estimate
+from didim.results.lack_data import lack_of, plain_lack
+from didim.results.lack_of_fit import NOT_TESTED
 from didim.results.prediction import Preprocessing
 from didim.results.serialisation import (
     controller_of,
@@ -62,6 +64,7 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "validation": [_plain_validation(each) for each in estimate.validation],
         "fitted": [_plain_validation(each) for each in estimate.fitted],
         "along_motion": [_plain_along(each) for each in estimate.along_motion],
+        "lack_of_fit": plain_lack(estimate.lack),
         "history": plain_history(estimate.history),
         "provenance": dict(estimate.provenance),
         "model": plain_model(estimate.model),
@@ -126,6 +129,7 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         validation=tuple(_validation_of(each) for each in data["validation"]),
         fitted=tuple(_validation_of(each) for each in data.get("fitted", [])),
         along_motion=tuple(_along_of(each) for each in data.get("along_motion", [])),
+        lack=lack_of(data["lack_of_fit"]) if "lack_of_fit" in data else NOT_TESTED,
         provenance=data["provenance"],
         standard=arrays.get("standard"),
         **rest,

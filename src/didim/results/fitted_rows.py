@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel
 from didim.errors import naming
 from didim.regression.projection import Projection, project
-from didim.regression.system import LinearSystem, observe, shape_rows, stack
+from didim.regression.system import LinearSystem, observe, signal_rows, stack
 from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
@@ -73,14 +73,49 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, chi: Array
     ) -> Array:
         """(r, T) d tau/d shapes at the rows of the system."""
+        slopes = []
+        for record in records:
+            states = self._motion(record, chi)
+            motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
+            slopes.append(self.model.slopes(*motion)[0])
+        return self.signal_columns(records, system, slopes)
+
+    def signal_columns(
+        self, records: Sequence[Experiment], system: LinearSystem, signals: Sequence[Array]
+    ) -> Array:
+        """(r, k) torques (N, n, k) along each record at the rows of the system."""
         systems, selection = [], self.preprocessing.selection
-        for series, record in enumerate(records):
-            states, window = self._motion(record, chi), self._window(record)
-            weights = self._weights(record, states)
-            systems.append(
-                shape_rows(self.model, states, chi, system, selection, window, series, weights)
-            )
+        for series, (record, torques) in enumerate(zip(records, signals, strict=True)):
+            weights = self._weights(record, self.preprocessing.motion(record))
+            window = self._window(record)
+            systems.append(signal_rows(torques, system, selection, window, series, weights))
         return stack(systems).W
+
+    def linearised(
+        self, records: Sequence[Experiment], chi: Array
+    ) -> tuple[LinearSystem, list[tuple[States, Array]]]:
+        """rho = [d tau/d chi, d tau/d shapes] step at chi (b,), and the motion and torque (N, n) of
+        each record.
+        """
+        system = self.observe(records, chi)[0]
+        W, rho = system.W, system.residual(chi)
+        if self.model.loaded:
+            W = self.jacobian(records, chi)
+        affine = system.affine
+        names = (*system.names, *self.model.free_shapes)
+        if self.model.free_shapes:
+            W = np.column_stack([W, self.shape_columns(records, system, chi)])
+        steps = None if affine is None else affine.steps(len(self.model.free_shapes))
+        courses = []
+        for record in records:
+            states = self._motion(record, chi)
+            motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
+            courses.append((states, self.model.inverse_dynamics(*motion)))
+        return replace(system, W=W, y=rho, names=names, affine=steps), courses
+
+    def samples(self, record: Experiment) -> NDArray[np.int64]:
+        """(K,) the sample of a record that each row stands for."""
+        return self.preprocessing.selection.samples(self._window(record))
 
     def jacobian(self, records: Sequence[Experiment], chi: Array) -> Array:
         """(r, b) d tau/d chi, which is not W where friction grows with the load."""

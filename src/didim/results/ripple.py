@@ -47,8 +47,12 @@ class Ripple:
     def p_value(self) -> float:
         """How often white noise of so many rows has as large a power at any order."""
         tail = (1.0 - float(self.power.max())) ** (0.5 * (self.rows - 3))
-        independent = self.orders.size / OVERSAMPLING
-        return float(-np.expm1(independent * np.log1p(-min(tail, 1.0 - 1e-16))))
+        return float(-np.expm1(self.independent * np.log1p(-min(tail, 1.0 - 1e-16))))
+
+    @property
+    def independent(self) -> float:
+        """Orders that the range of the motion tells apart."""
+        return self.orders.size / OVERSAMPLING
 
     def effect(self, order: float | None = None) -> Effect:
         """A ripple of this order on the joint, to be identified; by default of the largest
@@ -71,6 +75,11 @@ def ripple_of(joint: int, rows: Sequence[ComparedRows]) -> Ripple:
     none = [np.zeros(0)]
     q = np.concatenate([*none, *(each.motion.q[used, joint] for each, used in pairs)])
     rho = np.concatenate([*none, *((each.y - each.found)[used, joint] for each, used in pairs)])
+    return spectrum(joint, q, rho)
+
+
+def spectrum(joint: int, q: Array, rho: Array) -> Ripple:
+    """The spectrum of a residual rho (r,) over the positions q (r,) of a joint."""
     reach = float(np.ptp(q)) if q.size else 0.0
     if q.size < FEWEST_ROWS or reach <= 0.0:
         raise InputError(

@@ -100,6 +100,23 @@ _COUPLING = {
     "nominal": Table(_UNKNOWN),
 }
 
+_SUSPECT = {
+    **dict.fromkeys(("name", "group", "unit", "remedy", "setting", "effect"), str),
+    **dict.fromkeys(("value", "sigma", "p_value", "share"), _UNKNOWN),
+    "joint": Maybe(int),
+    "found": bool,
+    "alternatives": [str],
+    "shapes": Table(float),
+}
+
+_LACK_OF_FIT = {
+    "reason": str,
+    "negligible": bool,
+    "level": float,
+    "groups": Table(float),
+    "suspects": [_SUSPECT],
+}
+
 ESTIMATE = {
     "method": str,
     "output": Maybe(str),
@@ -115,6 +132,7 @@ ESTIMATE = {
     "unidentified": Absent([str]),
     "residual_over_noise": Maybe([_UNKNOWN]),
     "notes": [str],
+    "lack_of_fit": Absent(_LACK_OF_FIT),
     "gains": Table([_UNKNOWN]),
     "shapes": Absent(Table([_UNKNOWN])),
     "controller": Maybe({"law": str}),

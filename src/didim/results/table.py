@@ -130,6 +130,8 @@ def all_notes(estimate: Estimate) -> list[str]:
         )
     elif estimate.status is not Status.CONVERGED:
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
+    if estimate.lack.note:
+        notes.insert(0, estimate.lack.note)
     if not estimate.consistency.physical:
         notes.append(
             f"No physical robot has these base parameters: {estimate.consistency.reason}. Do not "

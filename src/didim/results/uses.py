@@ -33,6 +33,7 @@ from didim.results.doubts import (
     worsening,
 )
 from didim.results.formatting import fraction, joint_label, listed
+from didim.results.lack_of_fit import Remedy
 from didim.results.status import Status
 
 if TYPE_CHECKING:
@@ -192,6 +193,13 @@ def single_values(estimate: Estimate) -> Judged:
         )
     if assumed_loop(estimate):
         doubts.append("the control loop was assumed")
+    if lack := estimate.lack.found:
+        doubts.append(
+            f"what is left asks for {lack[0].label} (p = {lack[0].p_value:.1g}): intervals hold "
+            "only for a model that lacks nothing"
+        )
+    elif not estimate.lack.quiet:
+        doubts.append(f"what the model lacks was not tested: {estimate.lack.reason}")
     if doubts:
         return "care", "; ".join(doubts)
     return "yes", f"all {count} are significant (relative sigma below {INSIGNIFICANT:.0f} %)"
@@ -199,6 +207,9 @@ def single_values(estimate: Estimate) -> Judged:
 
 def loop_gains(estimate: Estimate) -> Judged:
     """Gains of the loop."""
+    wrong = [row for row in estimate.lack.found if row.remedy is Remedy.GAIN]
+    if wrong:
+        return "no", f"the record asks for another {wrong[0].label}: {wrong[0].shown_value}"
     if not estimate.gains:
         if assumed_loop(estimate):
             return "no", "they were assumed, and are not identified"

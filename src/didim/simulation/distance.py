@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from didim.simulation.motion import Motion
 
 Array = NDArray[np.float64]
-Signals = tuple[Array, ...]
+MotionSignals = tuple[Array, ...]
 """q, dq and ddq of a motion, each (N, n)."""
 
 
@@ -29,7 +29,7 @@ class Distance:
 
 def distance(
     motions: Sequence[Motion],
-    others: Sequence[Signals],
+    others: Sequence[MotionSignals],
     samples: Sequence[tuple[int, int]],
     every: int,
 ) -> Distance:

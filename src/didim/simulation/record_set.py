@@ -13,20 +13,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.transient import transient_of
-from didim.dynamics.torque import TorqueModel
+from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import naming
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
 from didim.signals.reference import CachedTrajectory, Reference, Trajectory
 from didim.signals.resample import period_of
 from didim.signals.rows import RowSelection
-from didim.simulation.distance import Distance, Signals, distance
+from didim.simulation.distance import Distance, MotionSignals, distance
 from didim.simulation.motion import Motion
+from didim.simulation.prepare import SimulationRequest
 from didim.simulation.setup import trajectory_of
 
 Array = NDArray[np.float64]
 Start = tuple[ArrayLike, ArrayLike] | str | None
 """Initial state of the simulations: None, "tracking" or (q, dq)."""
+
+MAX_SUBSTEPS = 60
+"""Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
 
 MAX_TRANSIENT_FRACTION = 0.3
 """Of a record that a transient found by itself may take."""
@@ -174,6 +178,28 @@ class RecordSet:
             f"{window.transient:.3g} s of the record were cut: a longer record would be safer.",
         )
 
+    def request(
+        self,
+        k: int,
+        model: TorqueModel,
+        parameters: Array,
+        loop: Controller | None,
+        delay: float = 0.0,
+        signals: Signals | None = None,
+    ) -> SimulationRequest:
+        """Record k as `didim.simulate` takes it, its reference late by `delay` s; `signals` are
+        further channels.
+        """
+        record, drive = self.records[k], self.inputs[k]
+        if delay != 0.0:
+            drive = drive.delayed(delay)
+        reference, torque = (drive, None) if loop is not None else (None, drive)
+        friction, width, channels = "exact", 0.05, {**record.channels, **(signals or {})}
+        return SimulationRequest(
+            model, parameters, loop, record.t, reference, torque, friction, width, self.starts[k],
+            None, MAX_SUBSTEPS, channels,
+        )  # fmt: skip
+
     def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:
         """Of simulated motions to the references, over the window (Fig. 11)."""
         return distance(motions, self._thinned_references, window.samples, self._every)
@@ -189,12 +215,12 @@ class RecordSet:
         return max(1, sum(np.size(r.t) for r in self.records) // MAX_DISTANCE_SAMPLES)
 
     @cached_property
-    def _thinned_references(self) -> list[Signals]:
+    def _thinned_references(self) -> list[MotionSignals]:
         pairs = zip(self.inputs, self.records, strict=True)
         return [each.sample(np.asarray(record.t)[:: self._every]) for each, record in pairs]
 
     @cached_property
-    def _thinned_measured(self) -> list[Signals]:
+    def _thinned_measured(self) -> list[MotionSignals]:
         found = []
         for record in self.records:
             rate = 1.0 / period_of(np.asarray(record.t))

@@ -78,6 +78,8 @@ class IdimTable(Table):
     essential: types.Switch = None
     consistent: types.Switch = None
     """Whether the parameters must be those of a physical robot."""
+    lack_of_fit: types.Switch = None
+    """Whether tests for what the model lacks end the identification."""
 
 
 class _LoopTable(Table):
@@ -97,6 +99,8 @@ class _LoopTable(Table):
     """tol_1 of eq. 34."""
     tol_parameters: types.Number = None
     """tol_2 of eq. 34."""
+    lack_of_fit: types.Switch = None
+    """Whether tests for what the model or its loop lacks end the identification."""
 
 
 class DidimTable(_LoopTable):

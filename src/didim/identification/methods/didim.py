@@ -104,6 +104,10 @@ class DIDIM:
     """
     scan: bool = True
     """Whether unknown gains are first looked for by a scan of the bandwidth."""
+    lack_of_fit: bool = True
+    """Whether tests for what the model or its loop lacks end the identification; they take as long
+    as a few steps.
+    """
 
     def __post_init__(self) -> None:
         if not isinstance(self.controller, Controller):
@@ -115,7 +119,7 @@ class DIDIM:
         check_weights(self.weights)
         one_of(self.stopping, "DIDIM: stopping", STOPPING)
         check_settings(self, "DIDIM")
-        for name in ("guards", "accelerate", "exact_interval", "refine", "scan"):
+        for name in ("guards", "accelerate", "exact_interval", "refine", "scan", "lack_of_fit"):
             flag(getattr(self, name), f"DIDIM: {name}")
         flag(self.gain_update, "DIDIM: gain_update", optional=True)
         if self.gain_update and not self.controller.by_poles and self.controller.inertia is None:
@@ -181,7 +185,7 @@ class DIDIM:
         if gains and first_loop is not None:
             steps = min(self.max_iterations, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
-        stage = request.without_validation().between(0.0, 0.5)
+        stage = request.first_stage().between(0.0, 0.5)
         first, reason = RegressorMethod(warm, records, preprocessing).run(stage)
         if reason is StopReason.REQUEST:
             return first

@@ -72,6 +72,10 @@ class IDIM:
     """Whether the parameters must be those of a physical robot: least squares over the physically
     consistent set, with the same weights. Where plain least squares is inside, nothing changes.
     """
+    lack_of_fit: bool = True
+    """Whether tests for what the model or its loop lacks end the identification; they take as long
+    as a few steps.
+    """
 
     def __post_init__(self) -> None:
         if isinstance(self.cutoff, str):
@@ -84,6 +88,7 @@ class IDIM:
             )
         flag(self.essential, "IDIM: essential")
         flag(self.consistent, "IDIM: consistent")
+        flag(self.lack_of_fit, "IDIM: lack_of_fit")
         if self.essential and self.consistent:
             raise InputError(
                 "IDIM: essential sets parameters to zero that a physical robot has; choose "

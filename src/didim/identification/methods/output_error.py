@@ -89,6 +89,10 @@ class OutputError:
     """tol_1 of (34), without the barrier."""
     tol_parameters: float = 1e-2
     """tol_2 of (34), without the barrier."""
+    lack_of_fit: bool = True
+    """Whether tests for what the model or its loop lacks end the identification; they take as long
+    as a few steps.
+    """
 
     def __post_init__(self) -> None:
         if self.controller is not None and not isinstance(self.controller, Controller):
@@ -118,6 +122,7 @@ class OutputError:
                 )
         check_settings(self, "OutputError")
         flag(self.barrier, "OutputError: barrier")
+        flag(self.lack_of_fit, "OutputError: lack_of_fit")
         if self.output == "position" and self.estimate_gains:
             raise InputError(
                 "OutputError: positions alone leave a common factor on gains and parameters open; "

@@ -1,0 +1,128 @@
+"""Score tests: would the residual be smaller if the model had more columns?
+
+With the columns X of what was estimated, the columns Z of what the model may lack, and the residual
+rho, all weighted,
+
+    Z_ = Z - X X+ Z,    s = Z_' rho,    Cov(s) = Z_' R Z_,
+
+where R is the autocovariance of the errors, as intervals use it. s' Cov(s)+ s is chi-square with
+as many degrees of freedom as Z_ has rank, if nothing is missing. The values that the columns would
+have are (Z_' Z_)+ s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, stats
+
+from didim.regression.least_squares import RANK
+from didim.regression.statistics import error_colours
+from didim.regression.system import LinearSystem
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+SEEN = 1e-3
+"""Part of a column that what was estimated must leave of it, for the column to be tested."""
+
+GROUP_RANK = 1e-6
+"""Relative eigenvalue of Cov(s), scaled, below which columns of a group say the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The test of one suspect, or of a group of them."""
+
+    values: Array
+    """(k,) of its columns, if it alone were added."""
+    sigma: Array
+    """(k,) their standard deviations, for the colour of the residuals."""
+    statistic: float
+    rank: int
+    """Degrees of freedom; 0: the record does not see it."""
+    share: float
+    """Fraction of the weighted squared residual that it would remove."""
+
+    @property
+    def p_value(self) -> float:
+        """How often a statistic as large is seen where nothing is missing."""
+        return float(stats.chi2.sf(self.statistic, self.rank)) if self.rank else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTests:
+    """The weighted residual and columns Z, without what was estimated."""
+
+    rho: Array
+    """(r,)."""
+    Z: Array
+    """(r, K)."""
+    covariance: Array
+    """(K, K) of Z' rho."""
+    seen: NDArray[np.bool_]
+    """(K,) columns that what was estimated does not reproduce."""
+
+    @property
+    def size(self) -> float:
+        """Weighted squared residual."""
+        return float(self.rho @ self.rho)
+
+    def of(self, columns: Sequence[int]) -> Score:
+        """The test of some columns together."""
+        chosen = np.array([k for k in columns if self.seen[k]], dtype=np.int64)
+        values, sigma = np.zeros(len(columns)), np.full(len(columns), np.inf)
+        if not chosen.size:
+            return Score(values, sigma, 0.0, 0, 0.0)
+        Z, C = self.Z[:, chosen], self.covariance[np.ix_(chosen, chosen)]
+        s, scale = Z.T @ self.rho, np.sqrt(np.diag(C))
+        scale = np.where(scale > 0, scale, 1.0)
+        inverse, rank = linalg.pinvh(
+            C / np.outer(scale, scale), rtol=GROUP_RANK, return_rank=True, check_finite=False
+        )
+        statistic = float((s / scale) @ inverse @ (s / scale))
+        norm = np.linalg.norm(Z, axis=0)
+        squares = linalg.pinvh(Z.T @ Z / np.outer(norm, norm), rtol=GROUP_RANK)
+        squares = squares / np.outer(norm, norm)
+        at = [k for k, column in enumerate(columns) if self.seen[column]]
+        values[at] = squares @ s
+        sigma[at] = np.sqrt(np.maximum(np.diag(squares @ C @ squares), 0.0))
+        share = float(s @ squares @ s) / max(self.size, 1e-300)
+        return Score(values, sigma, statistic, int(rank), min(max(share, 0.0), 1.0))
+
+    def without(self, columns: Sequence[int]) -> ScoreTests:
+        """The tests of what is left once these columns were added to the model."""
+        chosen = [k for k in columns if self.seen[k]]
+        if not chosen:
+            return self
+        Q, _ = linalg.qr(self.Z[:, chosen], mode="economic")
+        before = np.linalg.norm(self.Z, axis=0)
+        weights = Q.T @ self.Z  # Z_ = Z - Q Q' Z, and so its scores and their covariance
+        Z, rho = self.Z - Q @ weights, self.rho - Q @ (Q.T @ self.rho)
+        T = np.eye(self.Z.shape[1])
+        T[chosen, :] -= linalg.lstsq(self.Z[:, chosen], self.Z)[0]
+        seen = self.seen & (np.linalg.norm(Z, axis=0) > SEEN * np.maximum(before, 1e-300))
+        seen[chosen] = False
+        return ScoreTests(rho, Z, T.T @ self.covariance @ T, seen)
+
+
+def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
+    """The tests of the columns Z (r, K), not weighted, on the linearised fit rho = W step + rest
+    that `system` is; `weights` (r,) are those of its rows.
+    """
+    free = system.free
+    X, columns, y = free.W * weights[:, None], Z * weights[:, None], free.y * weights
+    norm = np.linalg.norm(X, axis=0)
+    Q, R, _ = linalg.qr(X / np.where(norm > 0, norm, 1.0), mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    Q = Q[:, size > RANK * size.max(initial=0.0)]
+    left, rho = columns - Q @ (Q.T @ columns), y - Q @ (Q.T @ y)
+    length = np.linalg.norm(columns, axis=0)
+    seen = np.linalg.norm(left, axis=0) > SEEN * np.maximum(length, 1e-300)
+    left[:, ~seen] = 0.0
+    leverage = np.sum(Q**2, axis=1)
+    colours = error_colours(replace(free, W=X), leverage, rho)
+    return ScoreTests(rho, left, colours.squares(left), seen)

@@ -1,0 +1,88 @@
+"""`Suspect`: something that a model or its loop may lack, as a torque that is zero now.
+
+An effect of the robot adds a torque to its own motion, tau = W chi + theta s. A term of the control
+law adds to the command, tau = g v + theta c. Both are functions of time along the motion that the
+estimate itself has, so that one simulation tests them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.kernels.law import Law
+from didim.dynamics.model import BaseModel
+from didim.results.lack_of_fit import Remedy
+from didim.signals.states import States
+
+Array = NDArray[np.float64]
+Torques = dict[int, Array]
+"""From a joint to its torque (N,), N.m or N."""
+Signals = Callable[["Course"], list[Torques]]
+"""The torques of each column of a suspect along a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """One record as the estimate has it: simulated, or along the measured motion."""
+
+    model: BaseModel
+    parameters: Array
+    """(b,)."""
+    t: Array
+    """(N,) s."""
+    states: States
+    tau: Array
+    """(N, n) torque of the model."""
+    record: int = 0
+    """Which of the records, from 0."""
+    reference: tuple[Array, Array, Array] | None = None
+    """(N, n) positions, velocities and accelerations of the reference; None: no loop."""
+    law: Law | None = None
+    """The simulated law; None: no loop."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suspect:
+    """One candidate, of one or a few columns."""
+
+    name: str
+    """Such as "kp1", "dFs2" or "delay"."""
+    group: str
+    """Suspects of a group are tested together first."""
+    remedy: Remedy
+    joint: int | None = None
+    """From 0; None: it is no joint's own."""
+    unit: str = ""
+    columns: int = 1
+    torque: Signals | None = None
+    """s of each column: what the robot needs more."""
+    command: Signals | None = None
+    """c of each column: what the controller adds, as torque g v."""
+    directions: Mapping[str, float] = field(default_factory=dict)
+    """Gains whose sensitivities the simulation has itself, such as "kp1", with their weights: what
+    one unit of the suspect adds to each.
+    """
+    effect: str = ""
+    """Of the catalogue."""
+    shapes: Mapping[str, float] = field(default_factory=dict)
+    """Values of the effect's shapes that were assumed, by symbol."""
+    tried: float = 1.0
+    """Alternatives of which this is the best: its p-value counts as many times."""
+    harmless: float = 0.0
+    """Size that every record may have, as a sample held by a controller is half a period late. It
+    is then added before anything else is tested, and named only where it is larger.
+    """
+
+
+def on_joint(j: int, signal: Callable[[Course], Array]) -> Signals:
+    """A torque (N,) on one joint."""
+    return lambda course: [{j: signal(course)}]
+
+
+def on_joints(torque: Array) -> Torques:
+    """A torque (N, n) on all joints."""
+    return {j: torque[:, j] for j in range(torque.shape[1])}
