@@ -55,7 +55,8 @@ def _row_of(data: Mapping[str, Any]) -> LackRow:
         name: np.inf if data[name] is None else float(data[name])
         for name in ("value", "sigma", "p_value", "share")
     }
-    words: dict[str, Any] = {name: data[name] for name in ("name", "group", "joint", "unit", "setting", "effect")}
+    kept = ("name", "group", "joint", "unit", "setting", "effect")
+    words: dict[str, Any] = {name: data[name] for name in kept}
     return LackRow(
         **words,
         **numbers,
