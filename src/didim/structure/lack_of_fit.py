@@ -14,7 +14,7 @@ from didim.control.kernels.law import USER
 from didim.errors import InputError
 from didim.regression.system import LinearSystem
 from didim.results.fitted_rows import FittedRows
-from didim.results.lack_of_fit import LackOfFit, Remedy
+from didim.results.lack_of_fit import LEVEL, LackOfFit, Remedy
 from didim.results.prediction import Predictor
 from didim.results.ripple import Ripple, spectrum
 from didim.signals.bandwidth import Bandwidth
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 FAR = 2.0
 """Times the noise beyond which other laws are tried."""
 
-NEARLY = 0.3
+NEARLY = 0.5
 """Part of the largest share that a suspect of the law must have for other laws to be tried."""
 
 _OF_THE_LAW = (Remedy.GAIN, Remedy.VELOCITY_REFERENCE, Remedy.INTEGRAL, Remedy.FEEDFORWARD)
@@ -179,8 +179,8 @@ def _concerns_law(lack: LackOfFit, over_noise: float) -> bool:
     is far above the noise.
     """
     best = max(row.share for row in lack.rows)
-    of_law = max((row.share for row in lack.rows if row.remedy in _OF_THE_LAW), default=0.0)
-    near = over_noise > FAR and of_law > NEARLY * best
+    raised = [row for row in lack.rows if row.p_value < LEVEL and row.remedy in _OF_THE_LAW]
+    near = over_noise > FAR and any(row.share > NEARLY * best for row in raised)
     return near or lack.found[0].remedy in _OF_THE_LAW
 
 
