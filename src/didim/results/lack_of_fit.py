@@ -149,7 +149,7 @@ class LackOfFit:
         return "\n".join([*lines, "", answer])
 
 
-NOT_TESTED = LackOfFit(reason="it was not asked for")
+NOT_TESTED = LackOfFit(reason="the tests were not made")
 """Of an estimate that was made without the tests."""
 
 SMALLEST_RESIDUAL = 1e-4
