@@ -34,6 +34,8 @@ LOOPS = {"scara": (5.0, 10.0, 20.0), "double_pendulum": (5.0, 10.0, 20.0), "tx40
 """Hz of the loops of each robot, one after the other by the seed; faster ones of the last two are
 unstable at 1 kHz in some poses.
 """
+DESCRIBED = ("tx40", "panda")
+"""Robots whose identification starts from their description."""
 RATE, NOISE, ENCODER, ORDER = 1000.0, 0.02, 1e-4, 17.3
 
 
@@ -193,8 +195,11 @@ def load_friction(at: Situation) -> Fault:
 
 
 def asymmetric(at: Situation) -> Fault:
-    """Coulomb friction differs between the directions."""
+    """Friction differs between the directions."""
     j = at.joint + 1
+    if f"off{j}" in at.model.parameter_names:  # which is the same for Coulomb friction
+        effect = _own(at, "uneven", "p * abs(dq)")
+        return _of_effect(at, effect, 0.3 * at.nominal("Fv"), (f"dFv{j}",))
     effect = _own(at, "uneven", "p * abs(slip)")
     return _of_effect(at, effect, 0.3 * at.nominal("Fc"), (f"dFc{j}", f"off{j}"))
 
