@@ -259,9 +259,9 @@ def run(task: tuple[str, str, int, str]) -> dict[str, Any]:
         fault = FAULTS[name](at)
     except didim.InfeasibleError as problem:
         return row | {"status": "no record", "reason": str(problem)}
-    used = didim.IDIM() if method == "IDIM" else didim.DIDIM(
-        controller=fault.assumed, refine=method == "refined"
-    )  # fmt: skip
+    initial = "nominal" if robot in DESCRIBED else "unit"
+    loop = didim.DIDIM(controller=fault.assumed, refine=method == "refined", initial=initial)
+    used = didim.IDIM() if method == "IDIM" else loop
     start = time.process_time()
     estimate = didim.identify(at.model, fault.records, used)
     seconds, lack, truth = time.process_time() - start, estimate.lack, at.model.base.nominal
