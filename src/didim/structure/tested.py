@@ -159,16 +159,25 @@ def _best_of_each(first: Sequence[LackRow], rest: Sequence[LackRow]) -> list[Lac
 
 
 def _p_values(tested: Tested, tests: ScoreTests) -> tuple[dict[str, float], list[float]]:
-    """Of the groups, times their number, and of the suspects, times that in their group."""
+    """Of the groups, times their number, and of the suspects, times that in their group.
+
+    A group whose members are each the best of many tries, as orders of ripple, is as sure as its
+    surest member. In a group that is raised, the surest member is raised with it.
+    """
     groups, members, places = {}, [1.0] * len(tested.suspects), tested.places
     listed = tested.groups
     for name, chosen in listed.items():
-        columns = [k for i in chosen for k in places[i]]
-        tried = max(tested.suspects[i].tried for i in chosen)
-        groups[name] = min(tests.of(columns).p_value * len(listed) * tried, 1.0)
-        for i in chosen:
-            many = len(chosen) * tested.suspects[i].tried
-            members[i] = min(tests.of(places[i]).p_value * many, 1.0)
+        scores = {i: tests.of(places[i]) for i in chosen}
+        for i, score in scores.items():
+            members[i] = min(score.p_value * len(chosen) * tested.suspects[i].tried, 1.0)
+        if max(tested.suspects[i].tried for i in chosen) > 1:
+            together = min(members[i] for i in chosen)
+        else:
+            together = tests.of([k for i in chosen for k in places[i]]).p_value
+        groups[name] = min(together * len(listed), 1.0)
+        surest = max(chosen, key=lambda i: _likelihood(tests, scores[i]))
+        if groups[name] < LEVEL:
+            members[surest] = min(members[surest], groups[name])
     return groups, members
 
 
