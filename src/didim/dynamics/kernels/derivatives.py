@@ -33,6 +33,7 @@ from didim.dynamics.kernels.terms import (
     read_terms,
     set_channels,
 )
+from didim.dynamics.kernels.ties import gather_matrix, read_ties, spread_rates
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import (
     Vector,
@@ -69,9 +70,9 @@ table, since every array that is handed from kernel to kernel costs compile time
 """
 
 
-def allocate_ground(n: int) -> Any:
-    """Scratch for a robot of n joints."""
-    return np.zeros((n, WIDTH))
+def allocate_ground(m: int) -> Any:
+    """Scratch for a robot of m joints."""
+    return np.zeros((m, WIDTH))
 
 
 @kernel
@@ -236,28 +237,15 @@ def add_sliding_terms(terms: Terms, phi: Any, slip: Any, by_q: Any, by_dq: Any) 
             add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
 
 
-@shared
-def motion_derivatives(
+@kernel
+def add_joint_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by
-    dq, no Coulomb contact.
-
-    Implements (39).
-    """
+    """Add those of the links alone, (m, m), at the rates dq, ddq (m,) of all joints."""
     n = dq.size
     for i in range(n):
         carry(tree, i, dq, ddq, work, g)
         embody(values, i, g)
-        for j in range(n):
-            M[i, j] = values.armature[i, j]
-            by_q[i, j] = 0.0
-            by_dq[i, j] = values.viscous[i, j]
-        by_dq[i, i] += (
-            values.viscous_positive[i]
-            if dq[i] > 0.0
-            else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
-        )
     for i in range(n - 1, -1, -1):
         a, l, ra, rl = (
             part(g, i, TURN),
@@ -298,6 +286,51 @@ def motion_derivatives(
             j = tree.parent[j]
         if tree.parent[i] >= 0:
             gather(tree, i, g)
+
+
+@shared
+def add_tied_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """Add those of the links alone, (n, n), where joints follow others."""
+    ties = read_ties(tree.ties)
+    spread_rates(ties, dq, ddq)
+    for k in range(ties.ratio.size):
+        for l in range(ties.ratio.size):
+            ties.M[k, l] = ties.by_q[k, l] = ties.by_dq[k, l] = 0.0
+    joint_dq, joint_ddq = ties.motion[1], ties.motion[2]
+    add_joint_derivatives(
+        tree, values, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq
+    )
+    gather_matrix(ties, ties.M, M)
+    gather_matrix(ties, ties.by_q, by_q)
+    gather_matrix(ties, ties.by_dq, by_dq)
+
+
+@shared
+def motion_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by
+    dq, no Coulomb contact.
+
+    Implements (39).
+    """
+    n = dq.size
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = values.armature[i, j]
+            by_q[i, j] = 0.0
+            by_dq[i, j] = values.viscous[i, j]
+        by_dq[i, i] += (
+            values.viscous_positive[i]
+            if dq[i] > 0.0
+            else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
+        )
+    if tree.ties != 0:
+        add_tied_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+    else:
+        add_joint_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
     if tree.terms != 0:
         add_smooth_derivatives(tree.terms, values.term, work.angle[:n], dq, by_q, by_dq)
 
