@@ -124,7 +124,9 @@ def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
     """Lower and upper positions (n,): the limits, or +-pi (revolute) and +-1 m (prismatic) where
     there is none.
     """
-    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.robot.coordinates])
+    reach = np.array(
+        [1.0 if joint.kind == "prismatic" else np.pi for joint in model.robot.coordinates]
+    )
     lower, upper = model.robot.position_limits.T
     return np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach)
 

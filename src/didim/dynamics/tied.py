@@ -48,9 +48,7 @@ def tied_of(robot: Robot) -> Tied | None:
         return None
     number = {joint.name: k for k, joint in enumerate(robot.numbered)}
     mimics = [joint.mimic for joint in robot.joints]
-    follows = [
-        joint.name if joint.mimic is None else joint.mimic.joint for joint in robot.joints
-    ]
+    follows = [joint.name if joint.mimic is None else joint.mimic.joint for joint in robot.joints]
     return Tied(
         np.array([number[joint.name] for joint in robot.joints], dtype=np.int64),
         np.array([number[name] for name in follows], dtype=np.int64),

@@ -127,9 +127,7 @@ def _mimic(fields: Fields | None) -> Mimic | None:
     """mimic = { joint = "a", ratio = -1.0, offset = 0.0 }, in rad or m."""
     if fields is None:
         return None
-    found = Mimic(
-        fields.text("joint"), fields.number("ratio", 1.0), fields.number("offset", 0.0)
-    )
+    found = Mimic(fields.text("joint"), fields.number("ratio", 1.0), fields.number("offset", 0.0))
     fields.finish()
     return found
 

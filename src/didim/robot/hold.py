@@ -97,7 +97,9 @@ def held_positions(bodies: Sequence[Body], choice: JointChoice, where: str) -> d
     held = {body.name: 0.0 for body in bodies if body.name not in {*moving, *mimics}}
     held |= fixed | dict(choice.lock)
     for name in choice.joints or ():  # a mimic joint that is named moves, if what it follows rests
-        if name in mimics and ((end := resolved(mimics, name, where)).joint in held or not end.ratio):
+        if name in mimics and (
+            (end := resolved(mimics, name, where)).joint in held or not end.ratio
+        ):
             del mimics[name]
     for name in mimics:
         end = resolved(mimics, name, where)

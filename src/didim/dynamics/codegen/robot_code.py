@@ -32,7 +32,7 @@ _GEOMETRY = len(Tree._fields) - 2
 _ARRAYS = ("q", "cos", "sin", "dq", "link", "armature", "M", "bias")
 
 
-def robot_code(tree: Tree, tied: Tied | None) -> MachineCode | None:
+def robot_code(tree: Tree, tied: Tied | None = None) -> MachineCode | None:
     """The code of a robot, called by `kernels.direct.factored`; None where the generic kernels do
     its work: it has more joints than MOST_JOINTS, or DIDIM_GENERIC is set.
     """
@@ -48,7 +48,10 @@ def robot_code(tree: Tree, tied: Tied | None) -> MachineCode | None:
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
     read = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
     tied = Tied(*read[_GEOMETRY:]) if len(read) > _GEOMETRY else None
-    return machine_code(_program(Tree(*read[:_GEOMETRY], 0, 0), tied))
+    parent, prismatic, rotation, translation, gravity = read[:_GEOMETRY]
+    return machine_code(
+        _program(Tree(parent, prismatic, rotation, translation, gravity, 0, 0), tied)
+    )
 
 
 def _program(tree: Tree, tied: Tied | None) -> Program:
@@ -61,7 +64,8 @@ def _program(tree: Tree, tied: Tied | None) -> Program:
     cos, sin = ([f"{name}[{i}]" for i in range(m)] for name in ("cos", "sin"))
     links: list[Vector] = [[f"link[{10 * i + k}]" for k in range(10)] for i in range(m)]
     frames = place(code, tree, spread(code, tied, list(q), positions=True), list(cos), list(sin))
-    rates, gravity = spread(code, tied, list(dq)), [float(g) for g in tree.gravity]
+    rates = spread(code, tied, list(dq))
+    gravity: Vector = [float(g) for g in tree.gravity]
     torque = link_torque(code, frames, links, move(code, frames, gravity, rates, [0.0] * m))
     bias = gather_torque(code, tied, torque)
     inertia = gather_inertia(code, tied, inertia_matrix(code, frames, links))

@@ -299,9 +299,7 @@ def add_tied_derivatives(
         for l in range(ties.ratio.size):
             ties.M[k, l] = ties.by_q[k, l] = ties.by_dq[k, l] = 0.0
     joint_dq, joint_ddq = ties.motion[1], ties.motion[2]
-    add_joint_derivatives(
-        tree, values, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq
-    )
+    add_joint_derivatives(tree, values, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq)
     gather_matrix(ties, ties.M, M)
     gather_matrix(ties, ties.by_q, by_q)
     gather_matrix(ties, ties.by_dq, by_dq)

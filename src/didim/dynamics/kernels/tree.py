@@ -159,8 +159,8 @@ def place_joints(tree: Tree, q: Any, work: Work) -> None:
 
 @kernel
 def move(tree: Tree, dq: Any, ddq: Any, work: Work) -> None:
-    """w_i, dw_i, dv_i from base to tips at the rates dq, ddq (m,) of all joints; gravity enters as an acceleration of the base
-    (Newton-Euler, forward).
+    """w_i, dw_i, dv_i from base to tips at the rates dq, ddq (m,) of all joints; gravity enters as
+    an acceleration of the base (Newton-Euler, forward).
     """
     for i in range(tree.parent.size):
         p = tree.parent[i]
