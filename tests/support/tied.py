@@ -98,3 +98,30 @@ def free_columns(tied: didim.DynamicModel, free: didim.DynamicModel) -> list[int
     find = {(each.symbol, each.joint, each.effect): k for k, each in enumerate(free.parameters)}
     names = [joint.name for joint in tied.robot.numbered]
     return [find[each.symbol, number[names[each.joint]], each.effect] for each in tied.parameters]
+
+
+def _planar(name: str, parent: str, link: str, mass: float, more: str) -> str:
+    length = "0 0 0" if parent == "base" else "0.4 0 0"
+    return f"""<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{link}"/>
+ <origin xyz="{length}"/><axis xyz="0 1 0"/>
+ <limit lower="-2.5" upper="2.5" effort="80" velocity="6"/>{more}</joint>
+<link name="{link}"><inertial><origin xyz="0.2 0 0.03"/><mass value="{mass}"/>
+ <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
+"""
+
+
+PLANAR = (
+    '<robot name="planar"><link name="base"/>'
+    + _planar("shoulder", "base", "upper", 3.0, '<dynamics damping="1" friction="0.8"/>')
+    + _planar("elbow", "upper", "lower", 2.0, '<dynamics damping="0.5" friction="0.4"/>')
+    + _planar(
+        "wrist",
+        "lower",
+        "hand",
+        1.0,
+        '<dynamics damping="0.2" friction="0.3"/><mimic joint="elbow" multiplier="-1.5" '
+        'offset="0.4"/>',
+    )
+    + "</robot>"
+)
+"""A vertical arm of two coordinates, whose wrist turns against the elbow: well excited."""
