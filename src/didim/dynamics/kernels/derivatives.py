@@ -238,14 +238,23 @@ def add_sliding_terms(terms: Terms, phi: Any, slip: Any, by_q: Any, by_dq: Any) 
 
 
 @kernel
-def add_joint_derivatives(
+def joint_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """Add those of the links alone, (m, m), at the rates dq, ddq (m,) of all joints."""
+    """`motion_derivatives` (m, m) of all joints at their rates dq, ddq (m,), without terms."""
     n = dq.size
     for i in range(n):
         carry(tree, i, dq, ddq, work, g)
         embody(values, i, g)
+        for j in range(n):
+            M[i, j] = values.armature[i, j]
+            by_q[i, j] = 0.0
+            by_dq[i, j] = values.viscous[i, j]
+        by_dq[i, i] += (
+            values.viscous_positive[i]
+            if dq[i] > 0.0
+            else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
+        )
     for i in range(n - 1, -1, -1):
         a, l, ra, rl = (
             part(g, i, TURN),
@@ -289,23 +298,40 @@ def add_joint_derivatives(
 
 
 @shared
-def add_tied_derivatives(
+def tied_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """Add those of the links alone, (n, n), where joints follow others."""
+    """`motion_derivatives` (n, n), without terms, where joints follow others."""
     ties = read_ties(tree.ties)
     spread_rates(ties, dq, ddq)
-    for k in range(ties.ratio.size):
-        for l in range(ties.ratio.size):
-            ties.M[k, l] = ties.by_q[k, l] = ties.by_dq[k, l] = 0.0
+    none, zeros = ties.none, ties.none[0]
+    links = Values(
+        values.link, none, none, zeros, zeros, zeros, 0, none, values.only, zeros, zeros, zeros
+    )
     joint_dq, joint_ddq = ties.motion[1], ties.motion[2]
-    add_joint_derivatives(tree, values, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq)
+    joint_derivatives(tree, links, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq)
+    for i in range(dq.size):
+        for j in range(dq.size):
+            M[i, j] = values.armature[i, j]
+            by_q[i, j] = 0.0
+            by_dq[i, j] = values.viscous[i, j]
+        by_dq[i, i] += (
+            values.viscous_positive[i] if dq[i] > 0.0 else values.viscous_negative[i]
+        ) * (dq[i] != 0.0)
     gather_matrix(ties, ties.M, M)
     gather_matrix(ties, ties.by_q, by_q)
     gather_matrix(ties, ties.by_dq, by_dq)
 
 
 @shared
+def free_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """`motion_derivatives`, without terms, where every joint is a coordinate."""
+    joint_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+
+
+@kernel
 def motion_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
@@ -314,23 +340,12 @@ def motion_derivatives(
 
     Implements (39).
     """
-    n = dq.size
-    for i in range(n):
-        for j in range(n):
-            M[i, j] = values.armature[i, j]
-            by_q[i, j] = 0.0
-            by_dq[i, j] = values.viscous[i, j]
-        by_dq[i, i] += (
-            values.viscous_positive[i]
-            if dq[i] > 0.0
-            else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
-        )
     if tree.ties != 0:
-        add_tied_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+        tied_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
     else:
-        add_joint_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+        free_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
     if tree.terms != 0:
-        add_smooth_derivatives(tree.terms, values.term, work.angle[:n], dq, by_q, by_dq)
+        add_smooth_derivatives(tree.terms, values.term, work.angle[: dq.size], dq, by_q, by_dq)
 
 
 @entry(void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube))

@@ -27,7 +27,8 @@ from didim.dynamics.kernels.tree import (
     Values,
     Work,
     move,
-    place,
+    place_joints,
+    place_tied,
     tree_type,
     values_type,
     work_type,
@@ -97,6 +98,15 @@ def tied_torque(tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, tau: 
     move(tree, ties.motion[1], ties.motion[2], work)
     link_torque(tree, values, work, ties.motion[2])
     gather_torque(ties, ties.motion[2], tau)
+
+
+@shared
+def tied_torque_at(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, work: Work, tau: Any
+) -> None:
+    """`tied_torque` at the coordinates q (n,)."""
+    place_tied(tree, q, work)
+    tied_torque(tree, values, dq, ddq, work, tau)
 
 
 @kernel
@@ -191,8 +201,12 @@ def inverse_dynamics(
 
     Implements (1).
     """
-    place(tree, q, work)
-    motion_torque(tree, values, dq, ddq, work, tau)
+    if tree.ties != 0:
+        tied_torque_at(tree, values, q, dq, ddq, work, tau)
+    else:
+        place_joints(tree, q, work)
+        move(tree, dq, ddq, work)
+        link_torque(tree, values, work, tau)
     add_dissipation(values, dq, tau)
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):
