@@ -89,6 +89,7 @@ _JOINT = {
     "link": [_UNKNOWN],
     "nominal": Table(_UNKNOWN),
     "link_frame": [[float]],
+    "mimic": Maybe({"joint": str, "ratio": float, "offset": float}),
 }
 
 _RECORD = {"name": str, "samples": int, "sha256": str}
