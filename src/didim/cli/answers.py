@@ -121,6 +121,8 @@ class LackOfFitAnswer(Answer):
     """What a reader must know; empty where nothing is missing."""
     groups: dict[str, float]
     """p-value of each group of suspects."""
+    shifts: dict[str, Number]
+    """What the suspects may have moved each estimated parameter by, SI."""
     suspects: list[SuspectAnswer]
     """Surest first."""
 

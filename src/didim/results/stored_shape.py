@@ -114,6 +114,7 @@ _LACK_OF_FIT = {
     "negligible": bool,
     "level": float,
     "groups": Table(float),
+    "shifts": Table(_UNKNOWN),
     "suspects": [_SUSPECT],
 }
 

@@ -28,6 +28,7 @@ from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
 from didim.structure.of_robot import suspects_of_robot
 from didim.structure.settings import setting_of
+from didim.structure.shift import parameter_shifts
 from didim.structure.suspect import Course, Suspect
 from didim.structure.trial import Trial, best_trial, other_laws
 
@@ -266,7 +267,11 @@ def _judged(tested: Tested) -> LackOfFit:
     first = [rows[i] for i in found]
     rest = [row for i, row in enumerate(rows) if i not in found and scores[i].rank]
     rest.sort(key=lambda row: (row.p_value >= LEVEL, -row.share))
-    return LackOfFit((*first, *_best_of_each(first, rest)), groups)
+    added = {**dict.fromkeys(usual, ()), **{i: ties for i, (_, ties) in found.items()}}
+    now = [max(now_groups[s.group], p) for s, p in zip(tested.suspects, now_members, strict=True)]
+    moved = parameter_shifts(tested.tests, tests, tested.places, added, now)
+    shifts = dict(zip(tested.system.names, moved.tolist(), strict=True))
+    return LackOfFit((*first, *_best_of_each(first, rest)), groups, shifts=shifts)
 
 
 def _p_beyond(score: Score, harmless: float) -> float:
@@ -371,10 +376,12 @@ def _with_other_laws(
     promised = (1.0 - lack.found[0].share) * float(counts.sum())
     if trial is None or trial.squares >= promised:
         return lack
-    return _renamed(tested, lack, trial, float(counts.sum()))
+    return _renamed(fit, tested, lack, trial, float(counts.sum()))
 
 
-def _renamed(tested: Tested, lack: LackOfFit, trial: Trial, before: float) -> LackOfFit:
+def _renamed(
+    fit: SimulatedFit, tested: Tested, lack: LackOfFit, trial: Trial, before: float
+) -> LackOfFit:
     """The table with the suspect of a trial first, and alone."""
     place = {each.name: each for each in tested.suspects}
     name = trial.law.suspect
@@ -401,4 +408,9 @@ def _renamed(tested: Tested, lack: LackOfFit, trial: Trial, before: float) -> La
         shapes={},
     )
     others = [replace(row, found=False) for row in lack.rows if row.name != name]
-    return replace(lack, rows=(first, *others))
+    moved = np.abs(trial.fit.parameters - fit.parameters)
+    shifts = {
+        name: max(lack.shifts[name], float(change))
+        for name, change in zip(fit.model.parameter_names, moved, strict=True)
+    }
+    return replace(lack, rows=(first, *others), shifts=shifts)
