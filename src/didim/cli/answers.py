@@ -212,6 +212,10 @@ class MethodAnswer(Answer):
     residual: Number
     residual_by_joint: list[Number]
     validation: list[ValidationAnswer]
+    lacks: list[SuspectAnswer]
+    """What the tests name, surest first; empty: nothing, or they were not made."""
+    not_tested: str
+    """Why the tests were not made; empty where they were."""
     seconds: float
 
 
