@@ -116,7 +116,7 @@ class Map:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Named numbers from zero on, as bars below each other; some are marked."""
+    """Named numbers from zero on, as bars below each other."""
 
     question: str
     answer: str
@@ -124,7 +124,8 @@ class Bars:
     """What the bars show, with its unit."""
     names: tuple[str, ...]
     values: tuple[float, ...]
-    marked: tuple[bool, ...]
+    colors: tuple[str, ...]
+    """Classes of the style sheet, "c0" to "c7"."""
     texts: tuple[str, ...]
     """At the end of each bar."""
     keys: tuple[tuple[str, str], ...] = ()
@@ -136,7 +137,7 @@ class Bars:
             "x": self.x,
             "names": list(self.names),
             "values": packed(self.values),
-            "marked": list(self.marked),
+            "colors": list(self.colors),
             "texts": list(self.texts),
         }
 

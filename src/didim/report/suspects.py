@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,34 @@ MOST_SHOWN = 12
 
 QUESTION = "What would remove most of the residual?"
 AXIS = "share of the squared residual, %"
-NAMED, OTHERS = "named", "not sure enough to be named"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How sure a suspect is."""
+
+    text: str
+    color: str
+    """Of the style sheet."""
+    ink: str
+    """Of matplotlib."""
+
+
+NAMED = Kind("named", "c1", RESIDUAL)
+EXPLAINED = Kind("sure by itself, not beside what is named", "c4", "tab:olive")
+UNSURE = Kind("not sure", "c0", ESTIMATED)
+
+
+def kind_of(row: LackRow, level: float) -> Kind:
+    """Whether a suspect is named, is explained by what is named, or is not sure."""
+    if row.found:
+        return NAMED
+    return EXPLAINED if row.p_value < level else UNSURE
+
+
+def kinds_of(lack: LackOfFit) -> list[Kind]:
+    """Of the suspects that are shown."""
+    return [kind_of(row, lack.level) for row in shown_suspects(lack)]
 
 
 def shown_suspects(lack: LackOfFit) -> tuple[LackRow, ...]:
@@ -34,7 +62,7 @@ def p_text(row: LackRow) -> str:
 
 def lack_of_fit(estimate: Estimate, axes: Axes | None = None) -> Axes:
     """The first suspects of `Estimate.lack` against the share of the squared residual that each
-    would remove, with their p-values; those that are named in red.
+    would remove, with their p-values.
     """
     rows = shown_suspects(estimate.lack)
     if not rows:
@@ -43,10 +71,10 @@ def lack_of_fit(estimate: Estimate, axes: Axes | None = None) -> Axes:
     axes = new_axes(size=(8.0, 1.2 + 0.27 * len(rows)))[0, 0] if axes is None else axes
     shares = 100.0 * np.array([row.share for row in rows])
     places = np.arange(len(rows))
-    for found, color, label in ((True, RESIDUAL, NAMED), (False, ESTIMATED, OTHERS)):
-        own = np.array([row.found is found for row in rows])
-        if own.any():
-            axes.barh(places[own], shares[own], 0.65, color=color, label=label)
+    kinds = kinds_of(estimate.lack)
+    for kind in dict.fromkeys(kinds):
+        own = np.array([each is kind for each in kinds])
+        axes.barh(places[own], shares[own], 0.65, color=kind.ink, label=kind.text)
     for place, share, row in zip(places, shares, rows, strict=True):
         axes.annotate(
             p_text(row), (share, place), (4, 0), textcoords="offset points", va="center", fontsize=8

@@ -172,7 +172,7 @@
 
   // Bars below each other: a name before, a text behind each; never narrower than both need.
   function bars(plot, box) {
-    const { names, values, marked, texts } = plot.spec, width = Math.max(box.clientWidth, 220), row = 22;
+    const { names, values, colors, texts } = plot.spec, width = Math.max(box.clientWidth, 220), row = 22;
     const longest = (list) => 7 * Math.min(Math.max(...list.map((n) => n.length)), 24);
     const left = 10 + longest(names), room = Math.max(width - left - longest(texts) - 14, 40);
     const high = Math.max(...values) || 1, bottom = 8 + row * names.length, height = bottom + 40;
@@ -187,7 +187,7 @@
     names.forEach((name, i) => {
       const y = 8 + row * i, text = name.length > 24 ? name.slice(0, 23) + "…" : name;
       make("text", { x: left - 6, y: y + 13, "text-anchor": "end" }, labels, text);
-      const bar = make("rect", { x: left, y: y + 2, width: Math.max(px(values[i]) - left, 1), height: row - 8, class: marked[i] ? "c1" : "c0" }, svg);
+      const bar = make("rect", { x: left, y: y + 2, width: Math.max(px(values[i]) - left, 1), height: row - 8, class: colors[i] }, svg);
       make("title", {}, bar, `${name}: ${shown(values[i])}, ${texts[i]}`);
       make("text", { x: px(values[i]) + 6, y: y + 13 }, labels, texts[i]);
     });

@@ -7,9 +7,9 @@ from typing import Any
 from didim.report.data import ReportData
 from didim.report.figures import Bars
 from didim.report.sections.section import Section
-from didim.report.suspects import AXIS, NAMED, OTHERS, QUESTION, p_text, shown_suspects
+from didim.report.suspects import AXIS, QUESTION, kinds_of, p_text, shown_suspects
 from didim.results.formatting import number
-from didim.results.lack_of_fit import LackOfFit
+from didim.results.lack_of_fit import LackOfFit, Remedy
 from didim.results.table import lack_note
 
 
@@ -46,6 +46,7 @@ class Lack(Section):
                 for row in rows
             ],
             "further": len(lack.rows) - len(rows),
+            "shifted": any(row.remedy is Remedy.TIME_SHIFT and not row.found for row in rows),
             "level": f"{100 * lack.level:.3g}",
         }
 
@@ -61,14 +62,14 @@ def _quiet(lack: LackOfFit) -> str:
 def _picture(lack: LackOfFit) -> Bars:
     rows = shown_suspects(lack)
     most = max(rows, key=lambda row: row.share)
-    keys = ((NAMED, "c1"), (OTHERS, "c0"))
+    kinds = kinds_of(lack)
     return Bars(
         QUESTION,
         f"{most.label} would remove {100 * most.share:.3g} % of it, {p_text(most)}.",
         AXIS,
         tuple(row.label for row in rows),
         tuple(100 * row.share for row in rows),
-        tuple(row.found for row in rows),
+        tuple(kind.color for kind in kinds),
         tuple(p_text(row) for row in rows),
-        keys if lack.found else keys[1:],
+        tuple((kind.text, kind.color) for kind in dict.fromkeys(kinds)),
     )
