@@ -1,4 +1,4 @@
-"""What a fit says that it lacks: found where it is missing, quiet where it is not, kept in files."""
+"""What a fit says that it lacks: found where it is missing, quiet where not, kept in files."""
 
 from __future__ import annotations
 
