@@ -1,5 +1,5 @@
-"""`python -m benchmarks.lack_of_fit`: what the tests for a lack of fit name on virtual robots, where
-nothing is wrong and where one thing is; with `--docs` the tables go into docs/lack-of-fit-grid.md.
+"""`python -m benchmarks.lack_of_fit`: what the tests for a lack of fit name on virtual robots where
+nothing is wrong, and where one thing is; with `--docs` the tables go into docs/lack-of-fit-grid.md.
 
 PD loops of 5 to 20 Hz with gains that are given, 2 % torque noise, a random trajectory of 16 s for
 each seed. A fault is named rightly where it, or something that the record cannot distinguish from
@@ -136,27 +136,32 @@ def _every(at: Situation, name: str) -> tuple[str, ...]:
 
 
 def delay(at: Situation) -> Fault:
+    """The command comes a sample late."""
     return Fault([at.record(replace(at.loop, delay=1))], at.loop, ("delay",), 1 / RATE)
 
 
 def velocity_reference(at: Situation) -> Fault:
+    """The law has the velocity of the reference."""
     loop = replace(at.loop, velocity_reference=1.0)
     return Fault([at.record(loop)], at.loop, _every(at, "ff"), 1.0)
 
 
 def integral(at: Situation) -> Fault:
+    """The law is a PID."""
     g, fast = at.gains, at.omega / 10
     loop = didim.PID(kp=g.kp, kv=g.kv, ki=g.kp * g.kv * fast, rate=RATE)
     return Fault([at.record(loop)], at.loop, _every(at, "ki"), fast)
 
 
 def cascade(at: Situation) -> Fault:
+    """The law is a cascade."""
     g, fast = at.gains, at.omega / 10
     loop = didim.Cascade(kp=g.kp, kv=g.kv, kiv=g.kv * fast, rate=RATE)
     return Fault([at.record(loop)], at.loop, _every(at, "kiv"), fast)
 
 
 def drive_gain(at: Situation) -> Fault:
+    """The drive of a joint is stronger than the log says."""
     factor = np.ones(at.model.robot.n)
     factor[at.joint] = 1.05
     g = np.diag(at.model.robot.drive_gain) * factor
@@ -176,22 +181,26 @@ def _own(at: Situation, name: str, torque: str, **fixed: float) -> didim.Effect:
 
 
 def stribeck(at: Situation) -> Fault:
+    """A joint has more friction at rest."""
     effect = _own(at, "rest", "p * slip * exp(-abs(dq / vs) ^ 2)", vs=0.1)
     return _of_effect(at, effect, 0.5 * at.nominal("Fc"), (f"dFs{at.joint + 1}",))
 
 
 def load_friction(at: Situation) -> Fault:
+    """Friction of a joint grows with its load."""
     effect = _own(at, "loaded", "p * slip * abs(load)")
     return _of_effect(at, effect, 0.05, (f"mu{at.joint + 1}",))
 
 
 def asymmetric(at: Situation) -> Fault:
+    """Coulomb friction differs between the directions."""
     j = at.joint + 1
     effect = _own(at, "uneven", "p * abs(slip)")
     return _of_effect(at, effect, 0.3 * at.nominal("Fc"), (f"dFc{j}", f"off{j}"))
 
 
 def ripple(at: Situation) -> Fault:
+    """A joint has a ripple of 2 % of its torque."""
     size = 0.02 * float(np.sqrt(np.mean(np.asarray(at.record().tau)[:, at.joint] ** 2)))
     effect = _own(at, "teeth", "p * sin(order * q)", order=ORDER)
     return _of_effect(at, effect, size, (f"ripple{at.joint + 1}",))

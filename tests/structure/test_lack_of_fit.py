@@ -51,6 +51,7 @@ def held(found: didim.Estimate, robust: bool) -> np.ndarray:
     return (low <= truth) & (truth <= high)
 
 
+@pytest.mark.slow
 def test_a_gain_of_two_percent_is_named_with_its_value():
     first = estimate(FAULT).lack.found[0]
     assert (first.name, first.remedy, first.joint) == ("kp1", Remedy.GAIN, 0)
@@ -86,6 +87,7 @@ def test_a_right_loop_hardly_widens_robust_intervals():
     assert np.median(robust / plain) < 1.5
 
 
+@pytest.mark.slow
 def test_half_width_is_as_documented():
     found = estimate(FAULT)
     shift = np.array([found.lack.shifts[name] for name in found.names])
@@ -100,6 +102,7 @@ def test_robust_intervals_need_the_tests():
         estimate().interval(robust="yes")
 
 
+@pytest.mark.slow
 def test_the_tests_are_saved_with_the_estimate(tmp_path):
     found = estimate(FAULT)
     again = didim.load_estimate(found.save(tmp_path / "found.json"))
@@ -107,6 +110,7 @@ def test_the_tests_are_saved_with_the_estimate(tmp_path):
     np.testing.assert_array_equal(again.interval(robust=True), found.interval(robust=True))
 
 
+@pytest.mark.slow
 def test_other_records_are_tested_when_asked_for():
     found = estimate(FAULT)
     assert found.lack_of_fit() is found.lack
