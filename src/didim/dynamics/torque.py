@@ -356,7 +356,7 @@ class TorqueModel(ABC):
         rows = q_.shape[0]
         dq_, third_ = samples(dq, "dq", n, rows), samples(third, name, n, rows)
         if slip is None:
-            return q_, dq_, third_, np.sign(self.contact_velocities(dq_))
+            return q_, dq_, third_, np.sign(dq_ @ self.layout.contact.T)
         if c == 0 and np.size(slip) == 0:
             return q_, dq_, third_, np.zeros((rows, 0))
         slip_ = samples(slip, "slip", c, rows)

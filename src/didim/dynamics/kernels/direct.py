@@ -167,8 +167,8 @@ def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Wor
 
 @kernel
 def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, work: Work) -> int:
-    """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of
-    `factor`.
+    """N(q, dq) without Coulomb contacts and terms into work.bias, the factor of M into work.M; the
+    status of `factor`.
 
     `code_address` is the address of the robot's own code, or 0.
     """
@@ -179,8 +179,6 @@ def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, wor
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
-    if tree.terms != 0:
-        add_to_bias(tree.terms, values.term, q, dq, work.bias)
     return failed
 
 
@@ -214,6 +212,7 @@ def direct_dynamics(
     """
     failed = factored(tree, values, 0, q, dq, work)
     if tree.terms != 0:
+        add_to_bias(tree.terms, values.term, q, dq, work.bias)
         add_sliding(tree.terms, values, dq, tau, slip, work, ddq)
     else:
         add_coulomb(values, slip, work.bias)

@@ -162,6 +162,39 @@ def add_terms(
     add_contact_terms(terms, values.term, slip, tau)
 
 
+@shared
+def add_terms_batch(
+    address: int,
+    values: Values,
+    q: Any,
+    dq: Any,
+    slip: Any,
+    channels: Any,
+    work: Work,
+    tau: Any,
+    load: Any,
+) -> None:
+    """`add_terms` over the rows of an `inverse_dynamics_batch`."""
+    for k in range(q.shape[0]):
+        set_channels(address, channels[k])
+        add_terms(address, values, q[k], dq[k], slip[k], work, tau[k])
+        get_loads(address, load[k])
+
+
+@kernel
+def inverse_dynamics_without_terms(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
+    """tau (n,) = M(q) ddq + N(q, dq), eq. 1, of one sample, but for the terms."""
+    place(tree, q, work)
+    move(tree, dq, ddq, work)
+    link_torque(tree, values, work, tau)
+    add_dissipation(values, dq, tau)
+    add_coulomb(values, slip, tau)
+    for i in range(ddq.size):
+        tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
+
+
 @kernel
 def inverse_dynamics(
     tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
@@ -170,13 +203,7 @@ def inverse_dynamics(
 
     Implements (1).
     """
-    place(tree, q, work)
-    move(tree, dq, ddq, work)
-    link_torque(tree, values, work, tau)
-    add_dissipation(values, dq, tau)
-    add_coulomb(values, slip, tau)
-    for i in range(ddq.size):
-        tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
+    inverse_dynamics_without_terms(tree, values, q, dq, ddq, slip, work, tau)
     if tree.terms != 0:
         add_terms(tree.terms, values, q, dq, slip, work, tau)
 
@@ -195,11 +222,10 @@ def inverse_dynamics_batch(
     load: Any,
 ) -> None:
     """`inverse_dynamics` over the rows of q, dq, ddq (N, n), slip (N, c) and channels (N, k), into
-    tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them.
+    tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them. Terms come in a
+    loop of their own: robots without them run as if there were none.
     """
     for k in range(q.shape[0]):
-        if tree.terms != 0:
-            set_channels(tree.terms, channels[k])
-        inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
-        if tree.terms != 0:
-            get_loads(tree.terms, load[k])
+        inverse_dynamics_without_terms(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
+    if tree.terms != 0:
+        add_terms_batch(tree.terms, values, q, dq, slip, channels, work, tau, load)
