@@ -16,6 +16,7 @@ from didim.cli import main
 from didim.cli.schema import schema_of
 from didim.report.data import report_data
 from didim.report.sections.lack import Lack
+from didim.results.lack_of_fit import NOT_TESTED
 from support.studies import study, table, write_csv, write_study
 from support.virtual import inverse_record, model
 
@@ -57,7 +58,7 @@ def test_a_quiet_section_says_so():
 
 
 def test_a_section_without_tests_says_why(tmp_path):
-    assert "not asked for" in Lack().absent(report_data(estimate(0.0, lack_of_fit=False)))
+    assert NOT_TESTED.reason in Lack().absent(report_data(estimate(0.0, lack_of_fit=False)))
     assert Lack().absent(report_data(estimate(0.0))) == ""
 
 
@@ -74,7 +75,7 @@ def test_the_picture_has_a_bar_for_each_suspect():
     assert [each.get_text() for each in axes.get_yticklabels()] == [row.label for row in rows]
     widths = sorted(each.get_width() for each in axes.patches)
     np.testing.assert_allclose(widths, sorted(100 * row.share for row in rows))
-    with pytest.raises(didim.InputError, match="not asked for"):
+    with pytest.raises(didim.InputError, match=NOT_TESTED.reason):
         report.lack_of_fit(estimate(0.0, lack_of_fit=False))
 
 

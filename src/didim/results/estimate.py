@@ -209,8 +209,8 @@ class Estimate:
         """
         if self.lack.reason and not self.lack.negligible:
             raise InputError(
-                f"Robust intervals need the tests of what the model lacks, and {self.lack.reason}; "
-                "identify with lack_of_fit=True, or use interval() without robust."
+                "Robust intervals need the tests of what the model lacks; here "
+                f"{self.lack.reason}. Identify with lack_of_fit=True, or use interval() alone."
             )
         return np.array([self.lack.shifts.get(name, 0.0) for name in self.names])
 
