@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
-    from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
+    from didim.results import (
+        Estimate,
+        InconsistentRobotWarning,
+        LackOfFit,
+        LackRow,
+        Status,
+        load_estimate,
+    )
     from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
     from didim.robot.catalogue import effects
     from didim.signals import (
@@ -90,7 +97,14 @@ _MODULES = {
         "simulate",
         "virtual_experiment",
     ),
-    "didim.results": ("Estimate", "InconsistentRobotWarning", "Status", "load_estimate"),
+    "didim.results": (
+        "Estimate",
+        "InconsistentRobotWarning",
+        "LackOfFit",
+        "LackRow",
+        "Status",
+        "load_estimate",
+    ),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),
@@ -118,6 +132,8 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "Joint",
+    "LackOfFit",
+    "LackRow",
     "Motion",
     "OutputError",
     "OwnLaw",

@@ -65,6 +65,10 @@ class ScoreTests:
     """(K, K) of Z' rho."""
     seen: NDArray[np.bool_]
     """(K,) columns that what was estimated does not reproduce."""
+    onto: Array
+    """(b, K) X+ Z: what a unit of each column moves the parameters by."""
+    step: Array
+    """(b,) X+ y: what is left of the step to the least squares solution without Z."""
 
     @property
     def size(self) -> float:
@@ -106,7 +110,14 @@ class ScoreTests:
         T[chosen, :] -= linalg.lstsq(self.Z[:, chosen], self.Z)[0]
         seen = self.seen & (np.linalg.norm(Z, axis=0) > SEEN * np.maximum(before, 1e-300))
         seen[chosen] = False
-        return ScoreTests(rho, Z, T.T @ self.covariance @ T, seen)
+        return replace(self, rho=rho, Z=Z, covariance=T.T @ self.covariance @ T, seen=seen)
+
+    def moved(self, columns: Sequence[int]) -> Array:
+        """(b,) X+ (y - Z theta): what least squares with these columns would move the parameters
+        by.
+        """
+        chosen = list(columns)
+        return np.asarray(self.step - self.onto[:, chosen] @ self.of(chosen).values)
 
 
 def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
@@ -116,13 +127,21 @@ def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
     free = system.free
     X, columns, y = free.W * weights[:, None], Z * weights[:, None], free.y * weights
     norm = np.linalg.norm(X, axis=0)
-    Q, R, _ = linalg.qr(X / np.where(norm > 0, norm, 1.0), mode="economic", pivoting=True)
+    norm = np.where(norm > 0, norm, 1.0)
+    Q, R, order = linalg.qr(X / norm, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    Q = Q[:, size > RANK * size.max(initial=0.0)]
-    left, rho = columns - Q @ (Q.T @ columns), y - Q @ (Q.T @ y)
+    rank = int(np.sum(size > RANK * size.max(initial=0.0)))
+    Q = Q[:, :rank]
+    along, step = Q.T @ columns, Q.T @ y
+    left, rho = columns - Q @ along, y - Q @ step
     length = np.linalg.norm(columns, axis=0)
     seen = np.linalg.norm(left, axis=0) > SEEN * np.maximum(length, 1e-300)
     left[:, ~seen] = 0.0
     leverage = np.sum(Q**2, axis=1)
     colours = error_colours(replace(free, W=X), leverage, rho)
-    return ScoreTests(rho, left, colours.squares(left), seen)
+    onto = np.zeros((X.shape[1], columns.shape[1] + 1))
+    onto[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], np.column_stack([along, step]))
+    onto /= norm[:, None]
+    if system.affine is not None:
+        onto = system.affine.basis @ onto
+    return ScoreTests(rho, left, colours.squares(left), seen, onto[:, :-1], onto[:, -1])

@@ -93,6 +93,10 @@ class LackOfFit:
     negligible: bool = False
     """Whether nothing was tested because next to nothing is left."""
     level: float = LEVEL
+    shifts: Mapping[str, float] = field(default_factory=dict)
+    """What the suspects may have moved each estimated parameter by, SI, by name; of
+    `interval(robust=True)`.
+    """
 
     @property
     def found(self) -> tuple[LackRow, ...]:

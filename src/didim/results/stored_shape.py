@@ -115,6 +115,7 @@ _LACK_OF_FIT = {
     "negligible": bool,
     "level": float,
     "groups": Table(float),
+    "shifts": Table(_UNKNOWN),
     "suspects": [_SUSPECT],
 }
 

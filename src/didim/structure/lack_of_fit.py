@@ -199,10 +199,12 @@ def _with_other_laws(
     promised = (1.0 - lack.found[0].share) * float(counts.sum())
     if trial is None or trial.squares >= promised:
         return lack
-    return _renamed(tested, lack, trial, float(counts.sum()))
+    return _renamed(fit, tested, lack, trial, float(counts.sum()))
 
 
-def _renamed(tested: Tested, lack: LackOfFit, trial: Trial, before: float) -> LackOfFit:
+def _renamed(
+    fit: SimulatedFit, tested: Tested, lack: LackOfFit, trial: Trial, before: float
+) -> LackOfFit:
     """The table with the suspect of a trial first, and alone."""
     place = {each.name: each for each in tested.suspects}
     name = trial.law.suspect
@@ -229,4 +231,9 @@ def _renamed(tested: Tested, lack: LackOfFit, trial: Trial, before: float) -> La
         shapes={},
     )
     others = [replace(row, found=False) for row in lack.rows if row.name != name]
-    return replace(lack, rows=(first, *others))
+    moved = np.abs(trial.fit.parameters - fit.parameters)
+    shifts = {
+        name: max(lack.shifts[name], float(change))
+        for name, change in zip(fit.model.parameter_names, moved, strict=True)
+    }
+    return replace(lack, rows=(first, *others), shifts=shifts)

@@ -4,7 +4,7 @@ members; the surest is named and added, and the rest is tested again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from didim.regression.score import Score, ScoreTests, score_tests
 from didim.regression.system import LinearSystem
 from didim.results.lack_of_fit import LEVEL, LackOfFit, LackRow, Remedy
 from didim.structure.settings import setting_of
+from didim.structure.shift import parameter_shifts
 from didim.structure.suspect import Suspect
 
 Array = NDArray[np.float64]
@@ -118,7 +119,26 @@ def table_of(tested: Tested) -> LackOfFit:
     first = [rows[i] for i in named]
     rest = [row for i, row in enumerate(rows) if i not in named and scores[i].rank]
     rest.sort(key=lambda row: (row.p_value >= LEVEL, -row.share))
-    return LackOfFit((*first, *_best_of_each(first, rest)), groups)
+    ties = {i: found.ties for i, found in named.items()}
+    shifts = _shifts(tested, tests, {**dict.fromkeys(usual, ()), **ties})
+    return LackOfFit((*first, *_best_of_each(first, rest)), groups, shifts=shifts)
+
+
+def _shifts(
+    tested: Tested, tests: ScoreTests, added: Mapping[int, tuple[int, ...]]
+) -> dict[str, float]:
+    """What the suspects may have moved each parameter by; `added` are those that are named or
+    usual, `tests` have the usual ones in the model.
+    """
+    rest = tests.without([k for i in added for k in tested.places[i]])
+    groups, members = _p_values(tested, rest)
+    known = {tested.suspects[i].name for i in added}
+    p = [
+        1.0 if each.name in known else max(groups[each.group], members[i])
+        for i, each in enumerate(tested.suspects)
+    ]
+    moved = parameter_shifts(tested.tests, rest, tested.places, added, p)
+    return dict(zip(tested.system.names, moved.tolist(), strict=True))
 
 
 def _selected(tested: Tested, tests: ScoreTests) -> dict[int, _Named]:
