@@ -56,7 +56,8 @@ def test_sigma_is_that_of_the_augmented_least_squares(columns):
     X, Z, y = columns
     tests = score_tests(system(X, y), Z, np.ones(ROWS))
     both = np.column_stack([X, Z[:, [0]]])
-    spread = np.sqrt(np.linalg.inv(both.T @ both)[4, 4] * tests.size / (ROWS - 4))
+    left = tests.size * (1 - tests.of([0]).share) / (ROWS - 5)
+    spread = np.sqrt(np.linalg.inv(both.T @ both)[4, 4] * left)
     # the autocovariance that is estimated from 400 rows is known to a few percent
     assert tests.of([0]).sigma[0] == pytest.approx(spread, rel=0.15)
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from didim.control.kernels.law import Law
 from didim.regression.score import Score, ScoreTests, score_tests
@@ -95,17 +94,16 @@ class _Named:
 def table_of(tested: Tested) -> LackOfFit:
     """The suspects, surest first."""
     suspects, places = tested.suspects, tested.places
-    usual = [i for i, each in enumerate(suspects) if each.harmless]
+    usual = [i for i, each in enumerate(suspects) if each.usual]
     tests = tested.tests.without([k for i in usual for k in places[i]])
     groups, members = _p_values(tested, tests)
     scores = [(tested.tests if i in usual else tests).of(place) for i, place in enumerate(places)]
-    named: dict[int, _Named] = {}
+    named = _selected(tested, tests)
     for i in usual:
-        p = min(_p_beyond(scores[i], suspects[i].harmless) * len(groups), 1.0)
+        p = min(scores[i].p_value * len(groups), 1.0)
         groups[suspects[i].group] = members[i] = p
         if p < LEVEL:
             named[i] = _Named(scores[i], p)
-    named |= _selected(tested, tests)
     rows = []
     for i, suspect in enumerate(suspects):
         p = max(groups[suspect.group], members[i])
@@ -150,7 +148,7 @@ def _selected(tested: Tested, tests: ScoreTests) -> dict[int, _Named]:
         p = {
             i: max(groups[each.group], members[i])
             for i, each in enumerate(tested.suspects)
-            if not each.harmless and each.name not in known
+            if not each.usual and each.name not in known
         }
         raised = [i for i in p if p[i] < LEVEL]
         if not raised:
@@ -159,13 +157,6 @@ def _selected(tested: Tested, tests: ScoreTests) -> dict[int, _Named]:
         named[chosen] = _Named(tests.of(tested.places[chosen]), p[chosen], ties)
         tests = tests.without(tested.places[chosen])
     return named
-
-
-def _p_beyond(score: Score, harmless: float) -> float:
-    """How often a value as large is seen where the true one is harmless."""
-    if not score.rank or not score.sigma[0] > 0:
-        return 1.0
-    return float(stats.norm.sf((abs(score.values[0]) - harmless) / score.sigma[0]))
 
 
 def _best_of_each(first: Sequence[LackRow], rest: Sequence[LackRow]) -> list[LackRow]:
