@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
+    from didim.improvement import Improvement, improve
     from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
     from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
     from didim.robot.catalogue import effects
@@ -92,6 +93,7 @@ _MODULES = {
     ),
     "didim.results": ("Estimate", "InconsistentRobotWarning", "Status", "load_estimate"),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
+    "didim.improvement": ("Improvement", "improve"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
@@ -114,6 +116,7 @@ __all__ = [
     "Estimate",
     "Experiment",
     "Fourier",
+    "Improvement",
     "InconsistentRobotWarning",
     "InfeasibleError",
     "InputError",
@@ -132,6 +135,7 @@ __all__ = [
     "control_law",
     "effects",
     "identify",
+    "improve",
     "inverse_dynamics_code",
     "largest_inertias",
     "linearise",
