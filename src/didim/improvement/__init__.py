@@ -2,7 +2,7 @@
 not see support them.
 """
 
-from didim.improvement.improve import improve
 from didim.improvement.path import Improvement
+from didim.improvement.search import improve
 
 __all__ = ["Improvement", "improve"]

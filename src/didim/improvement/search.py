@@ -79,6 +79,10 @@ def improve(
         raise InputError(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress must be a function of the fraction done, found {shortened(progress)}."
+        )
     full = model if isinstance(model, DynamicModel) else model.full
     records = listed_records(experiments, "experiments")
     others = () if validation is None else listed_records(validation, "validation")
