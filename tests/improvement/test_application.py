@@ -175,20 +175,42 @@ def test_a_larger_model_starts_from_the_estimate(case):
         assert np.isclose(start[name], value)
 
 
-def test_suspects_of_one_effect_are_tried_together_then_alone_then_what_resembles_them():
+def test_the_surest_comes_first_then_what_resembles_it_then_what_removes_most():
     named = [
         row("dFs1", Remedy.EFFECT, 0, effect="stribeck", found=True, alternatives=("mu1",)),
         row("gravity", Remedy.GRAVITY, found=True),
         row("dFs2", Remedy.EFFECT, 1, effect="stribeck", found=True),
+        row("dFs2", Remedy.EFFECT, 1, effect="stribeck", found=True, shapes={"vs": 0.3}),
     ]
-    lack = LackOfFit((*named, row("mu1", Remedy.EFFECT, 0, effect="load_friction")))
-    order = [tuple(each.name for each in rows) for rows in suspects_in_order(lack)]
-    assert order == [("dFs1", "dFs2"), ("dFs1",), ("mu1",), ("gravity",), ("dFs2",)]
+    quiet = replace(row("kp1", Remedy.GAIN, 0), p_value=0.5)
+    more = [
+        replace(row("ks1", Remedy.EFFECT, 0, effect="spring"), share=0.1),
+        replace(row("delay", Remedy.DELAY), share=0.3),
+    ]
+    lack = LackOfFit((*named, row("mu1", Remedy.EFFECT, 0, effect="load_friction"), *more, quiet))
+    first = [("dFs1", "dFs2"), ("dFs1",), ("mu1",)]
+    later = [("gravity",), ("dFs2",), ("delay",), ("ks1",)]
+
+    def order(*refused):
+        return [tuple(each.name for each in rows) for rows in suspects_in_order(lack, refused)]
+
+    assert order() == [*first, *later]
+    assert order(("dFs1",)) == [first[0], first[2], *later, ("dFs1",)]
+
+
+def test_friction_below_zero_is_refused(case):
+    with pytest.raises(didim.InputError, match="not physical"):
+        first(case, row("dFs1", Remedy.EFFECT, 0, -0.5, effect="stribeck", shapes={"vs": 0.1}))
+
+
+def test_a_fraction_of_the_torque_is_no_feedforward(case):
+    with pytest.raises(didim.InputError, match="no feedforward"):
+        first(case, row("feedforward", Remedy.FEEDFORWARD, None, -0.06))
 
 
 def test_every_remedy_is_applied_or_left_to_a_person(case):
     structure, estimate, records = case
     for remedy in set(Remedy) - set(FOR_A_PERSON):
         name = {Remedy.GAIN: "kp1", Remedy.INTEGRAL: "ki"}.get(remedy, remedy.value)
-        rows = [row(name, remedy, 0, 0.02, effect="offset")]
+        rows = [row(name, remedy, 0, 0.5, effect="offset")]
         assert candidates(structure, estimate, rows, records)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from didim.improvement.effects import described, with_effects
@@ -23,23 +23,30 @@ FOR_A_PERSON = {
 """Suspects that are named only, and why."""
 
 
-def suspects_in_order(lack: LackOfFit) -> Iterator[tuple[LackRow, ...]]:
-    """What to try: effects of one kind that were named together, then each suspect that was named,
-    followed by those that the record cannot distinguish from it.
+def suspects_in_order(
+    lack: LackOfFit, refused: Collection[tuple[str, ...]] = ()
+) -> Iterator[tuple[LackRow, ...]]:
+    """What to try: the surest suspect, together with what was named of the same effect at other
+    joints, then alone; what the record cannot distinguish from it; then all others that the tests
+    raise, by what they would remove. What was refused before comes last.
     """
-    by_name = {row.name: row for row in reversed(lack.rows)}
-    seen: set[tuple[str, ...]] = set()
-    for first in lack.found:
-        same = tuple(row for row in lack.found if _is_same_kind(row, first))
-        others = [by_name[name] for name in first.alternatives if name in by_name]
-        for group in (same, (first,), *((each,) for each in others)):
-            key = tuple(row.name for row in group)
-            if key not in seen:
-                seen.add(key)
-                yield group
+    raised = [row for row in lack.rows if row.found or row.p_value < lack.level]
+    by_name = {row.name: row for row in reversed(raised)}
+    first, *others = lack.found
+    same = {(row.effect, row.joint): row for row in reversed(lack.found) if _is_same(row, first)}
+    together = tuple(row for row in lack.found if row in same.values())
+    others += [row for row in raised if not row.found]
+    others.sort(key=lambda row: -row.share)
+    alike = [by_name[name] for name in first.alternatives if name in by_name]
+    groups = [together, (first,), *((row,) for row in (*alike, *others))]
+    unique = {tuple(row.name for row in group): group for group in reversed(groups)}
+    names = [*dict.fromkeys(tuple(row.name for row in group) for group in groups)]
+    for name in sorted(names, key=lambda each: each in refused):
+        yield unique[name]
 
 
-def _is_same_kind(row: LackRow, first: LackRow) -> bool:
+def _is_same(row: LackRow, first: LackRow) -> bool:
+    """Whether it is the same effect, at this or another joint."""
     if row.name == first.name:
         return True
     return row.remedy is first.remedy is Remedy.EFFECT and row.effect == first.effect

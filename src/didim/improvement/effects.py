@@ -12,7 +12,7 @@ from didim.results.formatting import listed
 from didim.results.lack_of_fit import LackRow
 from didim.robot.catalogue import CATALOGUE
 from didim.robot.effect import Effect
-from didim.robot.effect_parameter import EffectParameter, ParameterKind
+from didim.robot.effect_parameter import EffectParameter, ParameterKind, Sign
 from didim.robot.labels import joint_label
 from didim.robot.robot import Robot
 
@@ -60,6 +60,10 @@ def _effect(robot: Robot, row: LackRow) -> Effect:
         own = Effect(_free_name(robot, name, row.joint), "dFv * abs(dq)", unknown, about=about)
         return own.at(joint)
     shipped = CATALOGUE[name]
+    if row.value < 0 and all(
+        shipped.unknown[each].sign is Sign.POSITIVE for each in shipped.linear
+    ):
+        raise InputError(f"{row.name} below zero is not physical")
     unknown = {
         symbol: replace(each, value=float(row.shapes[symbol])) if symbol in row.shapes else each
         for symbol, each in shipped.unknown.items()

@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 SNAP_SIGMAS, SNAP_DISTANCE = 3.0, 0.1
 """A velocity reference that is as near to 0 or 1 is that."""
 
+LEAST_FEEDFORWARD = 0.3
+"""Of the torque along the reference: 1 is the model itself."""
+
 SCANNED_CHANGE = 30.0
 """Percent: gains that are further off are looked for by a scan of the bandwidth."""
 
@@ -45,7 +48,7 @@ def candidates_of_loop(
         case Remedy.VELOCITY_REFERENCE:
             return [_velocity_reference(structure, estimate, loop, row)]
         case Remedy.FEEDFORWARD:
-            return [_feedforward(structure, estimate, loop)]
+            return [_feedforward(structure, estimate, loop, row)]
         case Remedy.DELAY:
             return [_delay(structure, estimate, loop, row)]
         case Remedy.REFERENCE_DELAY:
@@ -148,8 +151,12 @@ def _snapped(value: float, sigma: float) -> float:
     return max(value, 0.0)
 
 
-def _feedforward(structure: Structure, estimate: Estimate, loop: Controller) -> Candidate:
+def _feedforward(
+    structure: Structure, estimate: Estimate, loop: Controller, row: LackRow
+) -> Candidate:
     """The torque of the identified model along the reference, for all joints."""
+    if row.value < LEAST_FEEDFORWARD:
+        raise InputError(f"{number(row.value)} times the torque of the model is no feedforward")
     own = _with(loop, gains_of(estimate, loop))
     found = replace(
         own, model=estimate.model, parameters=estimate.parameters, model_term="feedforward"

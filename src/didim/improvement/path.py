@@ -61,9 +61,14 @@ class Step:
         return self.outcome is Outcome.KEPT
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the suspects."""
+        return tuple(row.name for row in self.suspects)
+
+    @property
     def label(self) -> str:
         """The suspects by name."""
-        return listed([row.name for row in self.suspects])
+        return listed(self.names)
 
     @property
     def shown_errors(self) -> str:

@@ -182,8 +182,8 @@ class _Path:
 
     def _round(self, number: int, fit: _Fit, known: Predictions) -> tuple[_Fit, Predictions] | None:
         """One suspect more; None where none is supported."""
-        tries = 0
-        for rows in suspects_in_order(fit.estimate.lack):
+        tries, seen = 0, {step.names for step in self.steps if not step.kept}
+        for rows in suspects_in_order(fit.estimate.lack, seen):
             if tries == MAX_TRIES or self.reporter.stopped:
                 break
             if rows[0].remedy in FOR_A_PERSON:
