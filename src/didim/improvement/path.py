@@ -18,7 +18,7 @@ class Outcome(Enum):
     """What became of a suspect that was named."""
 
     KEPT = "kept"
-    NOT_BETTER = "refused: what the fit did not see is not predicted better"
+    NOT_BETTER = "refused: what the fit did not see is not predicted noticeably better"
     UNIDENTIFIABLE = "refused: the record does not identify it"
     FAILED = "refused: no fit was possible"
     NOT_APPLICABLE = "not tried"

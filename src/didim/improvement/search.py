@@ -187,14 +187,12 @@ class _Path:
             if tries == MAX_TRIES or self.reporter.stopped:
                 break
             if rows[0].remedy in FOR_A_PERSON:
-                why = FOR_A_PERSON[rows[0].remedy]
-                self.steps.append(Step(number, rows, Outcome.FOR_A_PERSON, why=why))
+                self._passed_over(number, rows, Outcome.FOR_A_PERSON, FOR_A_PERSON[rows[0].remedy])
                 continue
             try:
                 larger = candidates(fit.structure, fit.estimate, rows, self.records)
             except InputError as problem:
-                why = str(problem).rstrip(".")
-                self.steps.append(Step(number, rows, Outcome.NOT_APPLICABLE, why=why))
+                self._passed_over(number, rows, Outcome.NOT_APPLICABLE, str(problem).rstrip("."))
                 continue
             tries += 1
             for candidate in larger:
@@ -202,6 +200,14 @@ class _Path:
                 if found is not None:
                     return found
         return None
+
+    def _passed_over(
+        self, number: int, rows: tuple[LackRow, ...], outcome: Outcome, why: str
+    ) -> None:
+        """Record a suspect that was not tried, once in a round for each reason."""
+        known = [(step.round, step.suspects[0].name, step.why) for step in self.steps]
+        if (number, rows[0].name, why) not in known:
+            self.steps.append(Step(number, rows, outcome, why=why))
 
     def _tried(
         self,
