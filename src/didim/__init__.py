@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
+    from didim.improvement import Improvement, improve
     from didim.results import (
         Estimate,
         InconsistentRobotWarning,
@@ -106,6 +107,7 @@ _MODULES = {
         "load_estimate",
     ),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
+    "didim.improvement": ("Improvement", "improve"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
@@ -128,6 +130,7 @@ __all__ = [
     "Estimate",
     "Experiment",
     "Fourier",
+    "Improvement",
     "InconsistentRobotWarning",
     "InfeasibleError",
     "InputError",
@@ -148,6 +151,7 @@ __all__ = [
     "control_law",
     "effects",
     "identify",
+    "improve",
     "inverse_dynamics_code",
     "largest_inertias",
     "linearise",

@@ -17,9 +17,11 @@ import pytest
 
 import didim
 import didim.report
+from didim.report.data import report_data
 from didim.report.sections import SECTIONS
+from didim.report.sections.convergence import Convergence
 from support.reported import HOSTILE, KINDS, found, hostile
-from support.virtual import inverse_record, model, scara_record
+from support.virtual import inverse_record, loop, model, scara_record
 
 TEMPLATES = Path(didim.report.__file__).parent / "templates"
 
@@ -64,7 +66,7 @@ def test_every_section_is_there_or_says_why_not(pages, kind):
     assert not page.open, "every element is closed"
     anchors = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     there = ("friction",) if kind != "effects" else ("friction", "effects")
-    optional = [each for each in ("friction", "effects") if each not in there]
+    optional = [each for each in ("friction", "effects", "improvement") if each not in there]
     assert anchors == [each.anchor for each in SECTIONS if each.anchor not in optional]
     links = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"#{anchor}" for anchor in anchors[1:]} <= links
@@ -376,3 +378,15 @@ def test_a_model_without_friction_has_no_such_section(tmp_path):
     assert 'id="friction"' not in text
     assert 'id="effects"' not in text
     assert "#friction" not in text
+
+
+def test_convergence_shows_every_kind_of_parameter():
+    """A spring's stiffness is neither inertia nor friction."""
+    names = ["rotor", "viscous", "coulomb", didim.effects()["spring"].at(1)]
+    springy = didim.DynamicModel(model().robot, names)
+    record, _ = scara_record(rate=200.0, noise=0.02, periods=1)
+    method = didim.DIDIM(controller=loop(), decimation=5, lack_of_fit=False)
+    estimate = didim.identify(springy, record, method)
+    shown = Convergence().content(report_data(estimate))["figures"][1]
+    assert {series.name for series in shown.series} == set(estimate.names)
+    assert any(name.startswith("ks") for name in estimate.names)

@@ -181,6 +181,60 @@ class IdentifyAnswer(Answer):
     """What was written."""
 
 
+class StepAnswer(Answer):
+    """One suspect that `didim improve` looked at."""
+
+    round: int
+    """From 1."""
+    suspects: list[SuspectAnswer]
+    """What was added together."""
+    outcome: str = Field(
+        json_schema_extra={
+            "enum": [
+                "kept",
+                "not_better",
+                "unidentifiable",
+                "failed",
+                "not_applicable",
+                "for_a_person",
+            ]
+        }
+    )
+    change: str
+    """What was changed."""
+    why: str
+    before: Number
+    """Held-out error without it, a fraction of the torque; null where it was not tried."""
+    after: Number
+    """With it."""
+    ratio: Number
+    """After over before, the geometric mean over the joints."""
+
+
+class ImproveAnswer(Answer):
+    """The result of `didim improve`."""
+
+    robot: str
+    improved: bool
+    """Whether anything was added."""
+    ending: str = Field(
+        json_schema_extra={"enum": ["quiet", "unsupported", "limit", "not_tested", "request"]}
+    )
+    message: str
+    """Why the path ends, in a sentence."""
+    held_out: str
+    """What the fits did not see; empty where nothing had to be tried."""
+    errors: list[Number]
+    """Held-out error before the first and after each kept step."""
+    steps: list[StepAnswer]
+    first: IdentifyAnswer
+    """The identification of the study as it is."""
+    estimate: IdentifyAnswer
+    """That of the last structure that was kept."""
+    files: list[str]
+    """What was written."""
+
+
 class FindingAnswer(Answer):
     """One finding of `didim check`."""
 
@@ -294,6 +348,7 @@ SCHEMAS: dict[str, type[Answer]] = {
     "identify": IdentifyAnswer,
     "check": CheckAnswer,
     "compare": CompareAnswer,
+    "improve": ImproveAnswer,
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
 }

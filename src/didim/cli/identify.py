@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     result = _named(options.out, study, "result", (".json",))
     robot = _named(options.robot_out, study, "robot", (".urdf", ".toml"))
     page = _named(options.report, study, "report", ENDINGS)
-    overwrite = _free([file for file in (result, robot, page) if file], study, options.force)
+    overwrite = free_outputs([file for file in (result, robot, page) if file], study, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
     like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
@@ -76,19 +76,28 @@ def run(options: argparse.Namespace) -> int:
             print(armature)
     if refused:
         print(f"didim: error: {refused}", file=sys.stderr)
-    usable = estimate.status is Status.CONVERGED and judge(estimate).level != "no"
-    return 0 if usable and not refused else 1
+    return 0 if is_usable(estimate) and not refused else 1
+
+
+def is_usable(estimate: Estimate) -> bool:
+    """Whether it converged, and the model may be used for something."""
+    return estimate.status is Status.CONVERGED and judge(estimate).level != "no"
 
 
 def _named(given: str | None, study: Study, key: str, endings: tuple[str, ...]) -> Path | None:
     """The file that an option or the study names."""
-    path = Path(given) if given is not None else study.output(key)
+    return named_output(given if given is not None else study.output(key), endings)
+
+
+def named_output(given: str | Path | None, endings: tuple[str, ...]) -> Path | None:
+    """The file that is to be written, refused where its ending is wrong."""
+    path = None if given is None else Path(given)
     if path is not None and path.suffix.lower() not in endings:
         raise InputError(f"{path}: must end in {' or '.join(endings)}.")
     return path
 
 
-def _free(files: list[Path], study: Study, force: bool) -> Overwrite:
+def free_outputs(files: list[Path], study: Study, force: bool) -> Overwrite:
     """Refuse, before any work, files that cannot be written or that the study reads; returns what
     may be written over.
     """

@@ -17,7 +17,7 @@ _SET = (
     "experiment.0.use=validate; repeatable"
 )
 _SHELLS = ("bash", "zsh", "tcsh")
-ANSWERS = ("study", "identify", "check", "compare", "simulate", "base")
+ANSWERS = ("study", "identify", "check", "compare", "improve", "simulate", "base")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,9 +78,17 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"didim {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = _Commands(parser)
-    for add in (_add_init, _add_check, _add_identify, _add_compare, _add_simulate, _add_export):
+    for add in (_add_init, _add_check, _add_identify, _add_improve, _add_compare):
         add(commands)
-    for add in (_add_base, _add_demo, _add_paper, _add_schema, _add_completion):
+    for add in (
+        _add_simulate,
+        _add_export,
+        _add_base,
+        _add_demo,
+        _add_paper,
+        _add_schema,
+        _add_completion,
+    ):
         add(commands)
     return parser
 
@@ -213,6 +221,34 @@ def _add_identify(commands: _Commands) -> None:
     )
     _project(identify)
     _force(identify)
+
+
+def _add_improve(commands: _Commands) -> None:
+    improve = commands.add(
+        "improve",
+        "add to a study what its records support",
+        """didim improve study.toml
+        didim improve study.toml --out improved.toml --report improved.html
+        didim improve study.toml --set controller.law=unknown --json""",
+        "Identify, test what is missing, add it, repeat. Something stays only if records that the "
+        'fit did not see are predicted better: those with use = "validate", or each third of '
+        "the others in turn. Exit status as for identify, of the last model.",
+    )
+    _study(improve)
+    _json(improve)
+    _files(
+        improve.add_argument(
+            "--out",
+            metavar="FILE",
+            help="write the improved study: a .toml file, not the old one",
+        )
+    )
+    _files(
+        improve.add_argument(
+            "--report", metavar="FILE", help="write an HTML report with the path to the model"
+        )
+    )
+    _force(improve)
 
 
 def _add_compare(commands: _Commands) -> None:

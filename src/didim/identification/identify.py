@@ -122,8 +122,8 @@ def identify(
         raise InputError(
             f"progress must be a function of the fraction done, found {shortened(progress)}."
         )
-    records = _listed(experiment, "experiment")
-    others = () if validation is None else _listed(validation, "validation")
+    records = listed_records(experiment, "experiment")
+    others = () if validation is None else listed_records(validation, "validation")
     base = model if isinstance(model, BaseModel) else model.base
     if others:
         method.ready(base, others)
@@ -241,7 +241,8 @@ def _tested(
     return lack_of_fit(predictor, request.experiments, names, estimated)
 
 
-def _listed(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:
+def listed_records(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:
+    """One record or several as a tuple; `name` is the argument's."""
     records = (value,) if isinstance(value, Experiment) else value
     is_list = isinstance(records, list | tuple) and len(records) > 0
     if not is_list or not all(isinstance(each, Experiment) for each in records):

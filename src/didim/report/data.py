@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from didim.errors import InfeasibleError, InputError, shortened
+from didim.improvement.path import Improvement
 from didim.report.curves import Torques, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.judgement import Judgement, judge
@@ -41,6 +42,8 @@ class ReportData:
     estimate: Estimate
     experiments: tuple[Experiment, ...]
     held_out: tuple[Experiment, ...]
+    improvement: Improvement | None = None
+    """How the model was found, where `didim.improve` did."""
 
     @cached_property
     def judgement(self) -> Judgement:

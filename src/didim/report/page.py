@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -19,6 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from didim.errors import InputError
+from didim.improvement.path import Improvement
 from didim.output import Overwrite, free, write
 from didim.report.data import ReportData, report_data
 from didim.report.figures import Picture
@@ -38,10 +40,14 @@ def write_report(
     experiments: Sequence[Experiment] | None = None,
     validation: Sequence[Experiment] | None = None,
     overwrite: Overwrite = False,
+    improvement: Improvement | None = None,
 ) -> Path:
-    """Write the report of an estimate to `path` (.html)."""
+    """Write the report of an estimate to `path` (.html), with the path to it where `improvement`
+    has one.
+    """
     file = _free(path, overwrite)
-    write({file: page(report_data(estimate, experiments, validation))}, overwrite)
+    data = replace(report_data(estimate, experiments, validation), improvement=improvement)
+    write({file: page(data)}, overwrite)
     return file
 
 

@@ -29,7 +29,7 @@ def errors_on_common_rows(estimates: Sequence[Estimate], experiment: Experiment)
     t, tau = np.asarray(even.t), np.asarray(even.tau)
     first = estimates[0].preprocessing.selection
     selection = RowSelection(first.decimation, first.decimate, ends=False)
-    windows = [_window(each, t) for each in estimates]
+    windows = [predictable_samples(each, t) for each in estimates]
     window = max(start for start, _ in windows), min(stop for _, stop in windows)
     motion = _motion(estimates, even)
     return [_error(each, experiment, t, tau, motion, selection, window) for each in estimates]
@@ -55,7 +55,7 @@ def _error(
     return relative_norms(rows.y - rows.found, rows.y, counted)[0]
 
 
-def _window(estimate: Estimate, t: Array) -> tuple[int, int]:
+def predictable_samples(estimate: Estimate, t: Array) -> tuple[int, int]:
     """The samples that a method can predict of a record with the times t."""
     given = estimate.preprocessing
     return given.selection.window(t, given.transient, given.edge(t))

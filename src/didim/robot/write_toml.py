@@ -49,7 +49,7 @@ def robot_toml(robot: Robot) -> str:
         ]
     for effect in robot.effects:
         table = effect_table(effect, robot)
-        lines += ["", "[[effect]]", *(f"{key} = {_value(table[key])}" for key in table)]
+        lines += ["", "[[effect]]", *(f"{key} = {toml_value(table[key])}" for key in table)]
     return "\n".join([*lines, *_drive(robot.drive), ""])
 
 
@@ -118,21 +118,21 @@ def _drive(drive: Drive | None) -> list[str]:
     return lines
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A text, a number, true or false, a list or a table, on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return toml_string(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, dict):
-        entries = (f"{_key(key)} = {_value(each)}" for key, each in value.items())
+        entries = (f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items())
         return f"{{ {', '.join(entries)} }}" if value else "{}"
     return str(value) if isinstance(value, int) else _number(value)
 
 
-def _key(word: str) -> str:
+def toml_key(word: str) -> str:
     """A key of a table: a word as it is, anything else as a string."""
     return word if word.isascii() and word.isidentifier() else toml_string(word)
 

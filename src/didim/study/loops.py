@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,11 @@ LAWS: dict[str, Callable[..., Controller]] = {
     "pid": PID,
     "cascade": Cascade,
     "computed_torque": ComputedTorque,
+    "unknown": PD,
 }
+
+UNKNOWN_BANDWIDTH = 30.0
+"""rad/s, that the scan for the gains of an unknown law starts from."""
 
 
 def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> Controller:
@@ -34,7 +38,7 @@ def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> 
     settings: dict[str, Any] = table.given("law", "model", "assumed")
     law: Callable[..., Controller] = LAWS[table.law]
     if table.Kp is not None or table.Kd is not None:
-        if table.law != "pd" or table.Kp is None or table.Kd is None:
+        if LAWS[table.law] is not PD or table.Kp is None or table.Kd is None:
             raise InputError(
                 "controller: Kp and Kd belong together, and to the law pd; other gains are kp, kv, "
                 "ki and kiv."
@@ -51,7 +55,15 @@ def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> 
             raise InputError(
                 f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv."
             )
+    if has_unknown_gains(table):
+        settings["natural_frequency"] = UNKNOWN_BANDWIDTH
     return law(**settings)
+
+
+def has_unknown_gains(table: ControllerTable | None) -> bool:
+    """Whether neither the law nor any of its gains is known."""
+    given = ("natural_frequency", "kp", "kv", "Kp", "Kd")
+    return table is not None and table.law == "unknown" and not {*given} & table.model_fields_set
 
 
 def _own_model(source: str, model: DynamicModel, folder: Path) -> dict[str, Any]:
@@ -98,6 +110,7 @@ def method_of(
     name: str, study: StudyFile, controller: Controller | None, folder: Path, **changed: object
 ) -> Method:
     """The method with the settings of its table; `changed` go before them."""
+    gains = {"estimate_gains": True} if has_unknown_gains(study.controller) else {}
     if name == "idim":
         return IDIM(**_settings(study.idim, folder, changed))
     if name == "didim":
@@ -108,12 +121,18 @@ def method_of(
                 'is known (natural_frequency is enough), or use method = "idim" on measured '
                 "positions."
             )
-        return DIDIM(controller=controller, **_settings(study.didim, folder, changed))
-    return OutputError(controller=controller, **_settings(study.output_error, folder, changed))
+        return DIDIM(controller=controller, **_settings(study.didim, folder, changed, gains))
+    settings = _settings(study.output_error, folder, changed, gains)
+    return OutputError(controller=controller, **settings)
 
 
-def _settings(table: Table, folder: Path, changed: dict[str, object]) -> dict[str, Any]:
-    settings: dict[str, Any] = table.given() | changed
+def _settings(
+    table: Table,
+    folder: Path,
+    changed: Mapping[str, object],
+    usual: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    settings: dict[str, Any] = {**(usual or {}), **table.given(), **changed}
     initial = settings.get("initial")
     if isinstance(initial, str) and initial.endswith(".json"):
         settings["initial"] = load_estimate(existing(initial, folder, "initial"))

@@ -19,9 +19,10 @@ from didim.study.record_schema import ExperimentTable, Table
 class ControllerTable(Table):
     """The loop that the robot was in."""
 
-    law: Literal["pd", "pid", "cascade", "computed_torque"]
+    law: Literal["pd", "pid", "cascade", "computed_torque", "unknown"]
     """pd, pid, cascade or computed_torque: v = kv (kp e + ff dq_r - dq), with ki int(e) for pid,
-    kiv int(s) for the cascade.
+    kiv int(s) for the cascade. unknown: a pd to start from; `didim improve` finds the law, and
+    without gains they are estimated.
     """
     natural_frequency: types.PerJoint = None
     """rad/s: the gains by poles, eq. 58."""

@@ -18,6 +18,7 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
+from didim.improvement import Improvement, improve
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
 from didim.robot.effect_tables import effects_of
@@ -36,6 +37,11 @@ SIMULATED = "the simulation includes sticking"
 ASSUMED = (
     "The control loop was assumed, not known: the result is valid as far as it resembles the true "
     "one."
+)
+
+UNKNOWN_LAW = (
+    "The control law is unknown: a PD was assumed. didim improve finds its structure, as far as "
+    "the records show it."
 )
 
 
@@ -132,22 +138,43 @@ class Study:
         """Identify: the study's own method, or another, on its records; `origin` is further
         provenance.
         """
+        return self._run(identify, progress, method, origin)
+
+    def improve(
+        self, progress: Progress | None = None, origin: Mapping[str, Any] | None = None
+    ) -> Improvement:
+        """Add to model and loop what the records support; see `didim.improve`."""
+        return self._run(improve, progress, None, origin)
+
+    def _run(
+        self,
+        run: Callable[..., Any],
+        progress: Progress | None,
+        method: Method | None,
+        origin: Mapping[str, Any] | None,
+    ) -> Any:
         chosen = self.method() if method is None else method
         fitted, held_out = self.experiments, self.validation or None
         files = files_of(self.settings, self.folder, self.name)
-        table = self.settings.controller
-        assumed = table is not None and table.assumed and self._simulates(chosen)
         described = self.settings.model_dump(exclude_unset=True, mode="json")
         with naming(self.name):
-            return identify(
+            return run(
                 self.model,
                 fitted,
                 chosen,
                 held_out,
                 progress,
                 origin={"study": described, "files": files, **(origin or {})},
-                notes=(ASSUMED,) if assumed else (),
+                notes=self._notes(chosen, run is improve),
             )
+
+    def _notes(self, method: Method, improved: bool) -> tuple[str, ...]:
+        """What a reader must know about the loop."""
+        table = self.settings.controller
+        if table is None or not self._simulates(method):
+            return ()
+        unknown = table.law == "unknown" and not improved
+        return (*([ASSUMED] if table.assumed else []), *([UNKNOWN_LAW] if unknown else []))
 
     def check(self) -> tuple[Finding, ...]:
         """Data problems to fix before identifying: checks of records, loop and settings."""

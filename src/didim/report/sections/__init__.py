@@ -6,6 +6,7 @@ from didim.report.sections.convergence import Convergence
 from didim.report.sections.correlations import Correlations
 from didim.report.sections.distances import Distances
 from didim.report.sections.effects import Effects, Friction
+from didim.report.sections.improvement import HowImproved
 from didim.report.sections.lack import Lack
 from didim.report.sections.loop import Loop
 from didim.report.sections.origin import Origin
@@ -18,6 +19,7 @@ from didim.report.sections.verdict import Verdict
 
 SECTIONS: tuple[Section, ...] = (
     Verdict(),
+    HowImproved(),
     Parameters(),
     Lack(),
     Friction(),

@@ -20,6 +20,7 @@ _GROUPS = {
     "rotors": (ParameterKind.ROTOR,),
     "friction": (ParameterKind.VISCOUS, ParameterKind.COULOMB),
     "offsets": (ParameterKind.OFFSET,),
+    "torques": (ParameterKind.TORQUE,),
 }
 """Kinds of parameters that share a colour."""
 
