@@ -65,7 +65,7 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
     lines += [f"parent = {toml_string(parent)}"] if parent != above else []
     lines += _frame(joint)
     if joint.mimic is not None:
-        lines.append(f"mimic = {_value(asdict(joint.mimic))}")
+        lines.append(f"mimic = {toml_value(asdict(joint.mimic))}")
     if any(map(math.isfinite, joint.position_limits)):
         lines.append(f"position = {_list(joint.position_limits)}")
     lines += [
