@@ -18,6 +18,8 @@ from didim.study.improved import improved_study, model_inside
 from didim.study.study import UNKNOWN_LAW
 from support.studies import table, write_csv, write_study
 
+pytestmark = pytest.mark.lack_of_fit
+
 ORDER, SIZE = 8.0, 0.5
 
 
