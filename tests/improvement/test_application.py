@@ -192,10 +192,11 @@ def test_the_surest_comes_first_then_what_resembles_it_then_what_removes_most():
     more = [
         replace(row("ks1", Remedy.EFFECT, 0, effect="spring"), share=0.1),
         replace(row("delay", Remedy.DELAY), share=0.3),
+        replace(row("reference delay", Remedy.REFERENCE_DELAY), share=0.2),
     ]
     lack = LackOfFit((*named, row("mu1", Remedy.EFFECT, 0, effect="load_friction"), *more, quiet))
     first = [("dFs1", "dFs2"), ("dFs1",), ("mu1",)]
-    later = [("gravity",), ("dFs2",), ("delay",), ("ks1",)]
+    later = [("reference delay",), ("gravity",), ("dFs2",), ("delay",), ("ks1",)]
 
     def order(*refused):
         return [tuple(each.name for each in rows) for rows in suspects_in_order(lack, refused)]
