@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.improvement import Improvement, improve
-    from didim.results import Estimate, InconsistentRobotWarning, Status, load_estimate
+    from didim.results import (
+        Estimate,
+        InconsistentRobotWarning,
+        LackOfFit,
+        LackRow,
+        Status,
+        load_estimate,
+    )
     from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
     from didim.robot.catalogue import effects
     from didim.signals import (
@@ -91,7 +98,14 @@ _MODULES = {
         "simulate",
         "virtual_experiment",
     ),
-    "didim.results": ("Estimate", "InconsistentRobotWarning", "Status", "load_estimate"),
+    "didim.results": (
+        "Estimate",
+        "InconsistentRobotWarning",
+        "LackOfFit",
+        "LackRow",
+        "Status",
+        "load_estimate",
+    ),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.improvement": ("Improvement", "improve"),
     "didim.export": ("inverse_dynamics_code",),
@@ -121,6 +135,8 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "Joint",
+    "LackOfFit",
+    "LackRow",
     "Motion",
     "OutputError",
     "OwnLaw",

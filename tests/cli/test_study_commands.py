@@ -31,13 +31,18 @@ def answer(capsys, arguments, status=0):
 
 
 def test_a_part_of_a_robot(tmp_path, capsys):
-    """A gripper's mimic joint is held from `init` on; the study says so, and a log has no columns
-    for it.
+    """A gripper's mimic joint follows, or is held from `init` on; the study says so, and a log has
+    no columns for it.
     """
     axis = '<axis xyz="0 0 -1"/>'
     (tmp_path / "arm.urdf").write_text(ARM_URDF.replace(axis, f'{axis}<mimic joint="shoulder"/>'))
-    assert main(["init", "--robot", "arm.urdf"]) == 2
-    assert "lock = { elbow = 0.0 }" in capsys.readouterr().err
+    assert main(["init", "tied.toml", "--robot", "arm.urdf"]) == 0
+    tied = didim.load_study("tied.toml")
+    assert tied.model.robot.joint_names == ("shoulder",)
+    assert len(tied.model.robot.joints) == 2
+    assert tied.records[0].n == 1
+    assert main(["identify", "tied.toml", "--out", "tied.json"]) == 0
+    assert didim.load_estimate("tied.json").model.robot.joints[1].mimic.joint == "shoulder"
     assert main(["init", "arm.toml", "--robot", "arm.urdf", "--lock", "elbow=90 deg"]) == 0
     study = didim.load_study("arm.toml")
     assert study.model.robot.joint_names == ("shoulder",)

@@ -7,7 +7,7 @@ import pytest
 
 import didim
 from didim.regression.projection import project
-from didim.regression.system import observe, shape_rows
+from didim.regression.system import observe, signal_rows
 from didim.signals.rows import RowSelection
 from didim.signals.states import States
 from support.effects import LOOP, NEW, identified_record, name_of, with_effects, wrong_shapes
@@ -41,7 +41,9 @@ def test_least_squares_from_exact_states(effect):
         return observe(model, states(model, chi), record.tau, selection, window)
 
     def slopes(model, chi):
-        return shape_rows(model, states(model, chi), chi, first, selection, window).W
+        at = states(model, chi)
+        by_shape = model.slopes(at.q, at.dq, at.ddq, chi, at.slip, at.signals)[0]
+        return signal_rows(by_shape, first, selection, window).W
 
     first = rows(start, np.zeros(true.size))
     found = project(start, first, rows, slopes, "wls")

@@ -28,7 +28,7 @@ def test_idim_looks_at_a_record_once_and_computes_its_residual_once(monkeypatch)
     record, _ = scara_record(noise=0.05, encoder=1e-4, periods=2)
     looks = counted(monkeypatch, resample, "channel_notes")
     residuals = counted(monkeypatch, FittedRows, "residual")
-    didim.identify(model(), record, didim.IDIM(cutoff=20.0))
+    didim.identify(model(), record, didim.IDIM(cutoff=20.0, lack_of_fit=False))
     assert looks == ["channel_notes"]
     assert residuals == ["residual"]
 

@@ -126,7 +126,7 @@ def test_the_environment_switches_it_off(monkeypatch):
 
 def test_code_is_made_once_per_geometry_and_not_for_long_chains():
     tree = didim.DynamicModel(didim.load_robot("scara")).tree
-    copied = Tree(*(np.array(part) for part in tree[:-1]), 0)
+    copied = Tree(*(np.array(part) for part in tree[:5]), 0, 0)
     assert robot_code(tree) is robot_code(copied)
     assert robot_code(tree._replace(gravity=tree.gravity + 1.0)) is not robot_code(tree)
     n = MOST_JOINTS + 1
@@ -136,6 +136,7 @@ def test_code_is_made_once_per_geometry_and_not_for_long_chains():
         np.tile(np.eye(3), (n, 1, 1)),
         np.ones((n, 3)),
         np.zeros(3),
+        0,
         0,
     )
     assert robot_code(chain) is None

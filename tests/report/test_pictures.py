@@ -12,6 +12,7 @@ from support.reported import found
 
 DRAWN = {
     "friction": lambda estimate, axes: report.friction(estimate, 0, axes),
+    "lack_of_fit": lambda estimate, axes: report.lack_of_fit(estimate, axes),
     "position_torque": lambda _, axes: report.position_torque(found("effects"), 0, axes),
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
     "residual_histogram": lambda estimate, axes: report.residual_histogram(

@@ -142,8 +142,8 @@ URDF_FAULTS = {
     ),
     "planar": (ARM_URDF.replace('"continuous"', '"planar"'), "planar joints are not supported"),
     "mimic": (
-        ARM_URDF.replace('<axis xyz="0 0 -1"/>', '<mimic joint="shoulder"/>'),
-        "mimic joints",
+        ARM_URDF.replace('<axis xyz="0 0 -1"/>', '<mimic joint="should"/>'),
+        "follows 'should', but no joint is called so",
     ),
     "unknown type": (ARM_URDF.replace('"continuous"', '"screw"'), "unknown joint type 'screw'"),
     "no inertial": (

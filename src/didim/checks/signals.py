@@ -47,7 +47,7 @@ def movement(data: CheckData) -> Iterator[Finding]:
             "name columns.q or columns.q_ref.",
         )
         return
-    q, kinds = data.states.q, [joint.kind for joint in data.model.robot.joints]
+    q, kinds = data.states.q, [joint.kind for joint in data.model.robot.coordinates]
     still = (
         still_joints(data.record.q) if data.record.q is not None else np.ptp(q, axis=0) < MIN_TRAVEL
     )
@@ -115,7 +115,7 @@ def saturation(data: CheckData) -> Iterator[Finding]:
             if np.ptp(column) > 0
             else 0.0
         )
-        limit = data.model.robot.joints[j].torque_limit
+        limit = data.model.robot.coordinates[j].torque_limit
         beyond = (
             np.abs(column).max() > MAX_TORQUE_LIMIT_RATIO * limit
         )  # no drive does that: `torque_size` reports the units
@@ -155,7 +155,7 @@ def jumps(data: CheckData) -> Iterator[Finding]:
     usual = np.quantile(rate, 0.99, axis=0)
     worst = rate.max(axis=0)
     wrapped = np.abs(np.diff(q, axis=0)).max(axis=0) > np.pi
-    turning = np.array([joint.kind == "revolute" for joint in data.model.robot.joints])
+    turning = np.array([joint.kind == "revolute" for joint in data.model.robot.coordinates])
     found = np.flatnonzero(
         (usual > 0) & (worst > JUMP_RATIO * usual) | (wrapped & turning & (worst > 3 * usual))
     )
@@ -188,7 +188,7 @@ def position_units(data: CheckData) -> Iterator[Finding]:
         reached = np.abs(value).max(axis=0)
         far = [
             j
-            for j, joint in enumerate(robot.joints)
+            for j, joint in enumerate(robot.coordinates)
             if joint.kind == "revolute" and reached[j] > MAX_USUAL_ANGLE
         ]
         beyond = np.flatnonzero(reached > 1.1 * np.abs(robot.position_limits).max(axis=1))
@@ -197,7 +197,7 @@ def position_units(data: CheckData) -> Iterator[Finding]:
             j = far[0] if far else int(beyond[0])
             impossible = (
                 reached[j]
-                > MAX_POSITION_LIMIT_RATIO * np.abs(robot.joints[j].position_limits).max()
+                > MAX_POSITION_LIMIT_RATIO * np.abs(robot.coordinates[j].position_limits).max()
             )
             yield Finding(
                 "units",
@@ -206,10 +206,10 @@ def position_units(data: CheckData) -> Iterator[Finding]:
                 + (
                     " rad, many turns"
                     if far
-                    else f", beyond its limits {robot.joints[j].position_limits}"
+                    else f", beyond its limits {robot.coordinates[j].position_limits}"
                 ),
                 "wrong unit? units = "
-                f'{{ {name} = "{"mm" if robot.joints[j].kind == "prismatic" else "deg"}" }}; '
+                f'{{ {name} = "{"mm" if robot.coordinates[j].kind == "prismatic" else "deg"}" }}; '
                 "motor side? gear; other zero? position_offset.",
             )
     q, q_ref = known.values()

@@ -121,6 +121,8 @@ class LackOfFitAnswer(Answer):
     """What a reader must know; empty where nothing is missing."""
     groups: dict[str, float]
     """p-value of each group of suspects."""
+    shifts: dict[str, Number]
+    """What the suspects may have moved each estimated parameter by, SI."""
     suspects: list[SuspectAnswer]
     """Surest first."""
 
@@ -266,6 +268,10 @@ class MethodAnswer(Answer):
     residual: Number
     residual_by_joint: list[Number]
     validation: list[ValidationAnswer]
+    lacks: list[SuspectAnswer]
+    """What the tests name, surest first; empty: nothing, or they were not made."""
+    not_tested: str
+    """Why the tests were not made; empty where they were."""
     seconds: float
 
 

@@ -10,11 +10,13 @@ from didim.cli.answers import (
     DisagreementAnswer,
     MethodAnswer,
     SameRowsAnswer,
+    SuspectAnswer,
     printed,
 )
 from didim.cli.identify import validations
 from didim.cli.progress import Report, progress
 from didim.results.estimate_data import estimate_data
+from didim.results.lack_data import plain_row
 from didim.results.serialisation import finite
 from didim.study import load_study
 from didim.study.compare import Comparison, Run, compare
@@ -58,6 +60,8 @@ def _method(run: Run) -> MethodAnswer:
             names=[],
             residual=None,
             validation=[],
+            lacks=[],
+            not_tested=run.reason,
             seconds=0.0,
             **empty,
         )
@@ -67,6 +71,8 @@ def _method(run: Run) -> MethodAnswer:
         label=run.label,
         sigma=finite(estimate.corrected_sigma.tolist()),
         validation=validations(data),
+        lacks=[SuspectAnswer(**finite(plain_row(row))) for row in estimate.lack.found],
+        not_tested=estimate.lack.reason,
         seconds=run.seconds,
         **{name: data[name] for name in names},
     )

@@ -26,9 +26,10 @@ def inertia_directions(model: BaseModel) -> Array:
     Each adds a positive semidefinite matrix to M(q): enough of them makes M positive definite.
     Those that known parameters forbid are zero.
     """
-    column = model.layout.axis_inertia.copy()
+    n = model.robot.n
+    column = model.layout.axis_inertia[:n].copy()
     for k, each in enumerate(model.full.parameters):
-        if each.kind is ParameterKind.ROTOR and each.coupling is None:
+        if each.kind is ParameterKind.ROTOR and each.coupling is None and each.joint < n:
             column[each.joint] = k
     directions = np.ascontiguousarray(model.matrix[:, column].T)
     if model.affine is not None:

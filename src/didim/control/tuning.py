@@ -2,7 +2,8 @@
 found numerically.
 
 Along one revolute coordinate M_jj is a trigonometric polynomial of degree two, so five samples give
-it exactly; along a prismatic one it is a parabola that opens upward, largest at an end. Coordinates
+it exactly; along a prismatic one it is a parabola that opens upward, largest at an end; where
+joints follow others, neither holds and a grid is searched. Coordinates
 are maximised one after the other until nothing changes, from the best of a fixed set of starting
 points: deterministic, and cheap enough for every iteration (59).
 """
@@ -16,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
 from didim.dynamics.kernels.direct import inertia_matrix_batch
-from didim.dynamics.kernels.tree import allocate
 from didim.dynamics.torque import TorqueModel
+from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.validation import per_joint
 
 Array = NDArray[np.float64]
@@ -74,7 +75,7 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
     order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_STARTS_PER_JOINT]
     best, joints = points[order.T.ravel()], np.repeat(np.arange(n), _STARTS_PER_JOINT)
     rows = np.arange(joints.size)
-    moved = [np.flatnonzero(np.isin(joints, _ancestors(model, k))) for k in range(n)]
+    moved = [np.flatnonzero(np.isin(joints, _depend_on(model, k))) for k in range(n)]
     largest = inertia.diagonals(best)[rows, joints]
     for _ in range(_MAX_SWEEPS):
         before = largest
@@ -100,12 +101,13 @@ class _Inertia:
 
     def __init__(self, model: TorqueModel, parameters: ArrayLike) -> None:
         self.model, self.values = model, model.values(parameters)
-        self.work = allocate(model.robot.n, len(model.contacts), len(model.layout.terms.terms))
+        self.work, self.memory = work_of(model.layout), TreeMemory(model.layout)
 
     def diagonals(self, q: Array) -> Array:
         """M_jj (m, n) at the rows of q (m, n)."""
         M = np.empty((*q.shape, q.shape[1]))
-        inertia_matrix_batch(self.model.tree, self.values, np.ascontiguousarray(q), self.work, M)
+        tree = self.memory.on(self.model.tree)
+        inertia_matrix_batch(tree, self.values, np.ascontiguousarray(q), self.work, M)
         return np.diagonal(M, axis1=1, axis2=2)
 
     def along(self, points: Array, joints: NDArray[np.intp], k: int, candidates: Array) -> Array:
@@ -122,13 +124,19 @@ def joint_ranges(model: TorqueModel) -> tuple[Array, Array]:
     """Lower and upper positions (n,): the limits, or +-pi (revolute) and +-1 m (prismatic) where
     there is none.
     """
-    reach = np.array([1.0 if joint.kind == "prismatic" else np.pi for joint in model.robot.joints])
+    reach = np.array(
+        [1.0 if joint.kind == "prismatic" else np.pi for joint in model.robot.coordinates]
+    )
     lower, upper = model.robot.position_limits.T
     return np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach)
 
 
-def _ancestors(model: TorqueModel, k: int) -> list[int]:
-    """The joints between the base and joint k: only their inertia depends on q_k."""
+def _depend_on(model: TorqueModel, k: int) -> list[int]:
+    """The coordinates whose inertia depends on q_k: those of the joints between the base and joint
+    k; all, where joints follow others.
+    """
+    if model.layout.tied is not None:
+        return list(range(model.robot.n))
     found, joints = [], model.robot.joints
     while (k := joints[k].parent) >= 0:
         found.append(k)
@@ -141,6 +149,8 @@ def _maximise(
     """Best value of coordinate k for each of the joints j, each from its own point (m, n): row i
     maximises M_jj.
     """
+    if inertia.model.layout.tied is not None:
+        return _best_of_grid(inertia, points, joints, k, lower, upper)
     if inertia.model.robot.joints[k].kind == "prismatic":
         ends = np.array([lower, upper])
         return ends[inertia.along(points, joints, k, ends).argmax(axis=1)]
@@ -148,6 +158,23 @@ def _maximise(
     grid, harmonics = _grid(lower, upper)
     start = grid[(harmonics @ coefficients).argmax(axis=0)]
     return np.minimum(np.maximum(_newton(start, coefficients), lower), upper)
+
+
+def _best_of_grid(
+    inertia: _Inertia, points: Array, joints: NDArray[np.intp], k: int, lower: float, upper: float
+) -> Array:
+    """As `_maximise` where joints follow others by any ratio: the best of a grid, refined by the
+    parabola through it and its neighbours.
+    """
+    grid, _ = _grid(lower, upper)
+    values = inertia.along(points, joints, k, grid)
+    at = np.clip(values.argmax(axis=1), 1, grid.size - 2)
+    before, here, after = (values[np.arange(at.size), at + shift] for shift in (-1, 0, 1))
+    curve = before - 2 * here + after
+    step = np.where(curve < 0, 0.5 * (before - after) / np.where(curve < 0, curve, 1.0), 0.0)
+    inside = (here >= before) & (here >= after)
+    ends = np.where(before > after, grid[at - 1], grid[at + 1])
+    return np.where(inside, grid[at] + step * (grid[1] - grid[0]), ends)
 
 
 @cache

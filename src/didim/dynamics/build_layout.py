@@ -19,6 +19,8 @@ from didim.dynamics.parameters import (
     inertial_parameter,
 )
 from didim.dynamics.terms import Term, TermTable
+from didim.dynamics.tie import Tie
+from didim.dynamics.tied import tied_of
 from didim.errors import InputError
 from didim.expressions.expression import names, substitute
 from didim.expressions.grammar import parse
@@ -53,9 +55,9 @@ def layout_of(robot: Robot, effects: Iterable[str | Effect] | None) -> Layout:
     """
     chosen, own = _chosen_effects(robot, effects)
     couplings = robot.couplings if effects is None or "coupling" in list(effects) else ()
-    prismatic = [joint.kind == "prismatic" for joint in robot.joints]
-    builder = _Builder(robot.n, prismatic)
-    for j, joint in enumerate(robot.joints):
+    prismatic = [joint.kind == "prismatic" for joint in robot.numbered]
+    builder = _Builder(robot, prismatic)
+    for j, joint in enumerate(robot.numbered):
         for stem, value in zip(LINK, joint.link, strict=True):
             builder.link[j].append(builder.column(inertial_parameter(stem, j), value))
         for effect in CATALOGUE.values():
@@ -100,11 +102,11 @@ def _couple(builder: _Builder, coupling: Coupling, prismatic: Sequence[bool]) ->
 class _Builder:
     """Collects columns, entries, terms and contacts in order."""
 
-    def __init__(self, n: int, prismatic: Sequence[bool]) -> None:
-        self.n, self.prismatic = n, prismatic
+    def __init__(self, robot: Robot, prismatic: Sequence[bool]) -> None:
+        self.n, self.prismatic, self.tied = robot.n, prismatic, tied_of(robot)
         self.parameters: list[ParameterInfo] = []
         self.nominal: list[float] = []
-        self.link: list[list[int]] = [[] for _ in range(n)]
+        self.link: list[list[int]] = [[] for _ in prismatic]
         self.entries: list[Entry] = []
         self.terms: list[Term] = []
         self.shapes: dict[str, tuple[ParameterInfo, float]] = {}
@@ -141,7 +143,11 @@ class _Builder:
         nominal: Mapping[str, float],
     ) -> None:
         """The columns of an effect on the joints of `weights`."""
-        joint = next(iter(weights))
+        joint, tie = next(iter(weights)), None
+        if self.tied is not None and max(weights) >= self.n:
+            tie = Tie(self.tied, weights, effect)
+            weights = tie.weights
+            contact = f"Fc{tie.joint + 1}" if tie.single else effect.name
         for name in effect.channels:
             self.channels.setdefault(name, effect.name)
         label = effect.name if effect.joint is not None or effect.weights else None
@@ -163,7 +169,18 @@ class _Builder:
             touches = "slip" in names(term)
             index = self.contact(contact, weights) if touches else -1
             own = not effect.conservative and (not touches or len(weights) == 1)
-            self._torque(column, weights, index, effect.conservative, substitute(term, named), own)
+            made = substitute(term, named)
+            if tie is not None and tie.single and (signal := _NATIVE.get(made)) is not None:
+                self._reflected(column, tie, index, signal, own)
+            else:
+                made = made if tie is None else tie.reflected(made)
+                self._torque(column, weights, index, effect.conservative, made, own)
+
+    def _reflected(self, column: int, tie: Tie, contact: int, signal: str, own: bool) -> None:
+        """The entry of a signal of the kernels on a joint that follows a coordinate."""
+        signal, weight = tie.signal(signal)
+        index = contact if signal in SLIPS else (0 if signal == "one" else tie.joint)
+        self.entry(tie.joint, column, signal, index, weight, own)
 
     def _torque(
         self,
@@ -217,6 +234,7 @@ class _Builder:
             ),
             tuple(self.own),
             self.channels,
+            self.tied,
         )
         if layout.terms.loaded:
             _check_loads(layout)
@@ -240,7 +258,7 @@ def _chosen_effects(
 
     One that is asked for goes to the joints that declare its family, or to all if none does.
     """
-    declared = [joint.effects for joint in robot.joints]
+    declared = [joint.effects for joint in robot.numbered]
     if effects is None:
         return declared, robot.effects
     if isinstance(effects, str):

@@ -24,6 +24,7 @@ from didim.dynamics.parameters import (
     Sign,
 )
 from didim.dynamics.terms import TermTable
+from didim.dynamics.tied import Tied
 from didim.robot.effect import Effect
 from didim.robot.robot import Robot
 
@@ -53,14 +54,15 @@ class Layout:
     """The columns of a robot's standard model with a choice of effects."""
 
     n: int
+    """Number of coordinates; m joints, as many unless some follow others."""
     parameters: tuple[ParameterInfo, ...]
     """(p,) what the parameter of each column is."""
     nominal: Array
     """(p,) values of the description, nan where it gives none."""
     link: NDArray[np.int64]
-    """(n, 10) column of each link parameter."""
+    """(m, 10) column of each link parameter, by the number of the joint."""
     axis_inertia: NDArray[np.int64]
-    """(n,) column of the link's inertia in the motion of its own joint: ZZ_j, or M_j where joint j
+    """(m,) column of the link's inertia in the motion of its own joint: ZZ_j, or M_j where joint j
     is prismatic.
     """
     entries: tuple[Entry, ...]
@@ -73,11 +75,18 @@ class Layout:
     """Effects that name their joints themselves."""
     needs: Mapping[str, str]
     """From each logged channel to the effect that uses it first."""
+    tied: Tied | None = None
+    """What joints follow; None: each is a coordinate."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """(p,) names of the parameters."""
         return tuple(each.name for each in self.parameters)
+
+    @cached_property
+    def _tree_link(self) -> NDArray[np.int64]:
+        """(m, 10) `link` in the order of the tree."""
+        return self.link if self.tied is None else self.link[self.tied.number]
 
     @cached_property
     def _term_columns(self) -> NDArray[np.int64]:
@@ -98,6 +107,11 @@ class Layout:
             [row.argmax() if np.count_nonzero(row) == 1 else -1 for row in np.abs(self.contact)],
             dtype=np.int64,
         )
+
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """(c,) the first joint of each contact."""
+        return np.argmax(self.contact != 0, axis=1)
 
     @cached_property
     def rubs(self) -> NDArray[np.bool_]:
@@ -121,7 +135,7 @@ class Layout:
             place[column] = position
         starts = source_starts(self.n, len(self.contacts))
         return Columns(
-            place[self.link],
+            place[self._tree_link],
             np.array([entry.row for entry in self.entries], dtype=np.int64),
             place[np.array([entry.column for entry in self.entries], dtype=np.int64)],
             np.array(
@@ -144,12 +158,12 @@ class Layout:
                 viscous[entry.row, entry.index] += entry.weight * value
             elif entry.signal in plain:
                 plain[entry.signal][entry.row] += entry.weight * value
-            if entry.signal in ("slip", "slip+"):
-                forward[entry.index] = value
-            if entry.signal in ("slip", "slip-"):
-                backward[entry.index] = value
+            if entry.signal in SLIPS and entry.row == self._first[entry.index]:
+                limit = entry.weight / self.contact[entry.index, entry.row] * value
+                forward[entry.index] += limit if entry.signal != "slip-" else 0.0
+                backward[entry.index] += limit if entry.signal != "slip+" else 0.0
         return Values(
-            phi[self.link],
+            phi[self._tree_link],
             armature,
             viscous,
             plain["dq+"],
@@ -165,8 +179,8 @@ class Layout:
 
 
 def tree_of(robot: Robot) -> Tree:
-    """The robot's geometry as the kernels read it, without terms: these need memory of their own,
-    see `TermsMemory`.
+    """The robot's geometry as the kernels read it, without terms and ties: these need memory of
+    their own, see `TreeMemory`.
     """
     return Tree(
         np.array([joint.parent for joint in robot.joints], dtype=np.int64),
@@ -174,5 +188,6 @@ def tree_of(robot: Robot) -> Tree:
         np.stack([joint.rotation for joint in robot.joints]).astype(float),
         np.stack([joint.translation for joint in robot.joints]).astype(float),
         np.array(robot.gravity, dtype=float),
+        0,
         0,
     )

@@ -64,7 +64,9 @@ def prior_of(model: BaseModel, inertia: Array, torque: Array, velocity: Array) -
             share = COULOMB_FRACTION if is_friction else 1.0
             size = share * torque[entry.row] / terms[entry.column]
         else:
+            follows = model.full.parameters[entry.column].joint >= model.robot.n
             size = sizes[entry.signal.rstrip("+-")][entry.row]
+            size = size / abs(entry.weight) if follows else size
         theta[entry.column], scale[entry.column] = size, size
     full = model.full
     consistent = Consistent(full, theta, scale)
@@ -117,7 +119,7 @@ def _carry_rotors(model: BaseModel, least: Array, theta: Array) -> None:
     A loop that was tuned for much more inertia than the prior has may be unstable with it.
     """
     rotors = {entry.row for entry in model.layout.entries if entry.signal == "ddq"}
-    for j, joint in enumerate(model.robot.joints):
+    for j, joint in enumerate(model.robot.coordinates):
         if j not in rotors:
             mass = max(GENERIC_MASS, least[j]) if joint.kind == "prismatic" else GENERIC_MASS
             inertia = max(

@@ -23,18 +23,21 @@ def unit_parameters(model: DynamicModel) -> Array:
     Implements (63).
     """
     phi = np.zeros(len(model.parameter_names))
-    phi[model.layout.axis_inertia] = 1.0
+    phi[model.layout.axis_inertia[: model.robot.n]] = 1.0
     return phi
 
 
 def unit_rotors(model: BaseModel) -> tuple[DynamicModel, Array]:
-    """A model of rotors only, one on every joint, with Ia_j = 1: its inertia matrix is the
+    """A model of rotors only, one on every coordinate, with Ia_j = 1: its inertia matrix is the
     identity.
 
     Implements (61), (62).
     """
-    fields: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
-    joints = tuple(replace(joint, **fields) for joint in model.robot.joints)
+    one: dict[str, Any] = {"effects": frozenset({"rotor"}), "nominal": {}}
+    none: dict[str, Any] = {"effects": frozenset(), "nominal": {}}
+    joints = tuple(
+        replace(joint, **(one if joint.mimic is None else none)) for joint in model.robot.joints
+    )
     rotors = DynamicModel(replace(model.robot, joints=joints, couplings=()), ["rotor"])
     kinds = [parameter.kind for parameter in rotors.parameters]
     return rotors, np.array([float(kind is ParameterKind.ROTOR) for kind in kinds])

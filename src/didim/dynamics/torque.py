@@ -19,10 +19,10 @@ from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor_entries_batch
 from didim.dynamics.kernels.terms import term_slopes_batch
-from didim.dynamics.kernels.tree import Tree, Values, Work, allocate
+from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.layout import Layout
 from didim.dynamics.parameters import ParameterInfo
-from didim.dynamics.terms import TermsMemory
+from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.errors import InfeasibleError, InputError
 from didim.expressions.expression import names
 from didim.robot.robot import Robot
@@ -297,7 +297,8 @@ class TorqueModel(ABC):
         """
         q_, dq_, ddq_, _ = self._motion(q, dq, ddq, None, "ddq")
         n, rows = self.robot.n, q_.shape[0]
-        channels, ground = self._signals(signals, rows, False)[1], allocate_ground(self.robot.n)
+        channels = self._signals(signals, rows, False)[1]
+        ground = allocate_ground(len(self.robot.joints))
         M, by_q, by_dq = (np.empty((rows, n, n)) for _ in range(3))
         with self._memory() as (tree, work):
             motion_derivatives_batch(
@@ -306,15 +307,15 @@ class TorqueModel(ABC):
         return by_q, by_dq
 
     def _memory(self) -> AbstractContextManager[tuple[Tree, Work]]:
-        """The tree with its terms, and scratch memory, for one thread."""
-        terms = self.layout.terms
-        work = allocate(self.robot.n, len(self.contacts), len(terms.terms))
-        return self._with_terms(work) if terms.terms else nullcontext((self.tree, work))
+        """The tree with its terms and ties, and scratch memory, for one thread."""
+        layout = self.layout
+        work, more = work_of(layout), layout.terms.terms or layout.tied is not None
+        return self._with_memory(work) if more else nullcontext((self.tree, work))
 
     @contextmanager
-    def _with_terms(self, work: Work) -> Iterator[tuple[Tree, Work]]:
-        memory = TermsMemory(self.layout.terms)
-        yield self.tree._replace(terms=memory.address), work
+    def _with_memory(self, work: Work) -> Iterator[tuple[Tree, Work]]:
+        memory = TreeMemory(self.layout)
+        yield memory.on(self.tree), work
 
     def _signals(self, signals: Signals | None, rows: int, needs_load: bool) -> tuple[Array, Array]:
         """load (N, n) or (N, 0), and channels (N, k), from the signals by name."""
@@ -356,7 +357,7 @@ class TorqueModel(ABC):
         rows = q_.shape[0]
         dq_, third_ = samples(dq, "dq", n, rows), samples(third, name, n, rows)
         if slip is None:
-            return q_, dq_, third_, np.sign(self.contact_velocities(dq_))
+            return q_, dq_, third_, np.sign(dq_ @ self.layout.contact.T)
         if c == 0 and np.size(slip) == 0:
             return q_, dq_, third_, np.zeros((rows, 0))
         slip_ = samples(slip, "slip", c, rows)

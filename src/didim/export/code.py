@@ -71,7 +71,7 @@ def torque_only(estimate: Estimate) -> str:
 def _head(estimate: Estimate) -> list[str]:
     """What the file is, line by line."""
     robot = estimate.model.robot
-    units = ["N" if joint.kind == "prismatic" else "N.m" for joint in robot.joints]
+    units = ["N" if joint.kind == "prismatic" else "N.m" for joint in robot.coordinates]
     joints = [
         f"{_harmless(name)} ({unit})" for name, unit in zip(robot.joint_names, units, strict=True)
     ]

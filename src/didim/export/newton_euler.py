@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from didim.dynamics.codegen.recursions import link_torque, move, place
+from didim.dynamics.codegen.ties import gather_torque, spread
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.tree import Values
 from didim.dynamics.torque import TorqueModel
 from didim.export.terms import add_terms, one_sided, sided
-from didim.jit.statements import Symbol
+from didim.jit.statements import Symbol, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +34,15 @@ def inverse_dynamics_statements(model: TorqueModel, parameters: ArrayLike) -> St
     """The statements of tau = M(q) ddq + N(q, dq), eq. 1."""
     code, n = Trace(), model.robot.n
     values, tree = model.values(parameters), model.tree
-    links: list[Vector] = [[float(x) for x in ten] for ten in values.link]
-    cos, sin = ([code.let(f"{name}(q[{i}])") for i in range(n)] for name in ("cos", "sin"))
-    frames = place(code, tree, _each("q", n), list(cos), list(sin))
-    flow = move(code, frames, [float(g) for g in tree.gravity], _each("dq", n), _each("ddq", n))
-    tau = link_torque(code, frames, links, flow)
+    links = [_numbers(ten) for ten in values.link]
+    tied, gravity = model.layout.tied, _numbers(tree.gravity)
+    q = spread(code, tied, _each("q", n), positions=True)
+    cos, sin = ([code.let(f"{name}({shown(x)})") for x in q] for name in ("cos", "sin"))
+    frames = place(code, tree, q, list(cos), list(sin))
+    rates = (spread(code, tied, _each(signal, n)) for signal in ("dq", "ddq"))
+    tau = gather_torque(
+        code, tied, link_torque(code, frames, links, move(code, frames, gravity, *rates))
+    )
     contact = [_row(code, values.contact[c], "dq") for c in range(len(model.contacts))]
     for i in range(n):
         tau[i] = code.add(tau[i], _row(code, values.armature[i], "ddq"))
@@ -56,6 +61,10 @@ def _coulomb(code: Trace, values: Values, c: int) -> Symbol:
     """Force of contact c, without terms."""
     limits = float(values.limit_positive[c]), float(values.limit_negative[c])
     return sided(code, *limits, f"slip[{c}]")
+
+
+def _numbers(values: np.ndarray) -> Vector:
+    return [float(value) for value in values]
 
 
 def _each(signal: str, n: int) -> Vector:

@@ -17,7 +17,7 @@ from didim.regression.torque_factors import TorqueFactors
 from didim.results.doubts import worse_records
 from didim.results.estimate import Estimate
 from didim.results.formatting import held_joints
-from didim.results.lack_of_fit import NOT_TESTED, LackOfFit, is_worth_testing
+from didim.results.lack_of_fit import NOT_TESTED, SMALLEST_RESIDUAL, LackOfFit
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.provenance import hashed, provenance
 from didim.results.scale_notes import estimate_scales
@@ -186,7 +186,8 @@ def assemble(
     scales = () if figures is None else estimate_scales(*seen, figures.corrected[:b, :b], factors)
     lack = NOT_TESTED
     if figures is not None and not request.is_first_stage:
-        lack = _tested(settings, predictor, request, names, tuple(more.get("gains", ())), total)
+        compared = total if output == "torque" else np.nan
+        lack = _tested(settings, predictor, request, names, tuple(more.get("gains", ())), compared)
     origin = {**provenance(settings, request.experiments), **request.origin}
     return Estimate(
         model=model,
@@ -229,10 +230,12 @@ def _tested(
     estimated: tuple[str, ...],
     residual: float,
 ) -> LackOfFit:
-    """What the model lacks, unless the method's settings leave the tests out."""
+    """What the model lacks, unless the method's settings leave the tests out; `residual` is that of
+    the torque, nan where it was not compared.
+    """
     if not settings.lack_of_fit:
         return NOT_TESTED
-    if not is_worth_testing(residual):
+    if residual <= SMALLEST_RESIDUAL:
         reason = "what is left of the torque is next to nothing"
         return LackOfFit(reason=reason, negligible=True)
     return lack_of_fit(predictor, request.experiments, names, estimated)

@@ -133,10 +133,11 @@ class Entry(Generic[P, R]):
         except numba.core.errors.NumbaError:
             raise
         except Exception as problem:
-            if done is None or not done.parent.exists():
+            stored = [] if done is None else list(done.parent.glob(files))
+            if not stored:  # it is not the cache that fails
                 raise
             log.warning("the cache of compiled kernels is damaged (%r); compiling anew", problem)
-            for damaged in done.parent.glob(files):
+            for damaged in stored:
                 damaged.unlink(missing_ok=True)
             return self._build()
         dispatcher.disable_compile()

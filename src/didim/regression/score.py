@@ -5,9 +5,11 @@ rho, all weighted,
 
     Z_ = Z - X X+ Z,    s = Z_' rho,    Cov(s) = Z_' R Z_,
 
-where R is the autocovariance of the errors, as intervals use it. s' Cov(s)+ s is chi-square with
-as many degrees of freedom as Z_ has rank, if nothing is missing. The values that the columns would
-have are (Z_' Z_)+ s.
+where R is the autocovariance of the errors, as intervals use it. If nothing is missing,
+s' Cov(s)+ s is chi-square with as many degrees of freedom as Z_ has rank. The values that the
+columns would have are (Z_' Z_)+ s. The residual that R is estimated from still holds what is
+missing: its variance is taken without what the tested columns explain, which for white errors is
+the F-test.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ Integers = NDArray[np.int64]
 SEEN = 1e-3
 """Part of a column that what was estimated must leave of it, for the column to be tested."""
 
+ROUNDING = 1e-12
+"""Fraction of the squared residual below which what is left is rounding."""
+
 GROUP_RANK = 1e-6
 """Relative eigenvalue of Cov(s), scaled, below which columns of a group say the same."""
 
@@ -42,15 +47,20 @@ class Score:
     sigma: Array
     """(k,) their standard deviations, for the colour of the residuals."""
     statistic: float
+    """F: over its rank, with the variance that it leaves."""
     rank: int
     """Degrees of freedom; 0: the record does not see it."""
+    freedom: int
+    """Of the residual that it leaves."""
     share: float
     """Fraction of the weighted squared residual that it would remove."""
 
     @property
     def p_value(self) -> float:
         """How often a statistic as large is seen where nothing is missing."""
-        return float(stats.chi2.sf(self.statistic, self.rank)) if self.rank else 1.0
+        if not self.rank:
+            return 1.0
+        return float(stats.f.sf(self.statistic, self.rank, self.freedom))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +75,12 @@ class ScoreTests:
     """(K, K) of Z' rho."""
     seen: NDArray[np.bool_]
     """(K,) columns that what was estimated does not reproduce."""
+    freedom: int
+    """Rows less the rank of what was estimated."""
+    onto: Array
+    """(b, K) X+ Z: what a unit of each column moves the parameters by."""
+    step: Array
+    """(b,) X+ y: what is left of the step to the least squares solution without Z."""
 
     @property
     def size(self) -> float:
@@ -76,22 +92,25 @@ class ScoreTests:
         chosen = np.array([k for k in columns if self.seen[k]], dtype=np.int64)
         values, sigma = np.zeros(len(columns)), np.full(len(columns), np.inf)
         if not chosen.size:
-            return Score(values, sigma, 0.0, 0, 0.0)
+            return Score(values, sigma, 0.0, 0, 1, 0.0)
         Z, C = self.Z[:, chosen], self.covariance[np.ix_(chosen, chosen)]
         s, scale = Z.T @ self.rho, np.sqrt(np.diag(C))
         scale = np.where(scale > 0, scale, 1.0)
         inverse, rank = linalg.pinvh(
             C / np.outer(scale, scale), rtol=GROUP_RANK, return_rank=True, check_finite=False
         )
-        statistic = float((s / scale) @ inverse @ (s / scale))
+        chi_square = float((s / scale) @ inverse @ (s / scale))
         norm = np.linalg.norm(Z, axis=0)
         squares = linalg.pinvh(Z.T @ Z / np.outer(norm, norm), rtol=GROUP_RANK)
         squares = squares / np.outer(norm, norm)
         at = [k for k, column in enumerate(columns) if self.seen[column]]
         values[at] = squares @ s
-        sigma[at] = np.sqrt(np.maximum(np.diag(squares @ C @ squares), 0.0))
-        share = float(s @ squares @ s) / max(self.size, 1e-300)
-        return Score(values, sigma, statistic, int(rank), min(max(share, 0.0), 1.0))
+        share = min(max(float(s @ squares @ s) / max(self.size, 1e-300), 0.0), 1.0)
+        freedom = max(self.freedom - int(rank), 1)
+        left = max(1.0 - share, ROUNDING) * self.freedom / freedom
+        sigma[at] = np.sqrt(left * np.maximum(np.diag(squares @ C @ squares), 0.0))
+        statistic = chi_square / (left * max(int(rank), 1))
+        return Score(values, sigma, statistic, int(rank), freedom, share)
 
     def without(self, columns: Sequence[int]) -> ScoreTests:
         """The tests of what is left once these columns were added to the model."""
@@ -106,7 +125,18 @@ class ScoreTests:
         T[chosen, :] -= linalg.lstsq(self.Z[:, chosen], self.Z)[0]
         seen = self.seen & (np.linalg.norm(Z, axis=0) > SEEN * np.maximum(before, 1e-300))
         seen[chosen] = False
-        return ScoreTests(rho, Z, T.T @ self.covariance @ T, seen)
+        kept = max(1.0 - self.of(chosen).share, ROUNDING)
+        freedom = max(self.freedom - len(chosen), 1)
+        variance = kept * self.freedom / freedom
+        covariance = variance * (T.T @ self.covariance @ T)
+        return replace(self, rho=rho, Z=Z, covariance=covariance, seen=seen, freedom=freedom)
+
+    def moved(self, columns: Sequence[int]) -> Array:
+        """(b,) X+ (y - Z theta): what least squares with these columns would move the parameters
+        by.
+        """
+        chosen = list(columns)
+        return np.asarray(self.step - self.onto[:, chosen] @ self.of(chosen).values)
 
 
 def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
@@ -116,13 +146,22 @@ def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
     free = system.free
     X, columns, y = free.W * weights[:, None], Z * weights[:, None], free.y * weights
     norm = np.linalg.norm(X, axis=0)
-    Q, R, _ = linalg.qr(X / np.where(norm > 0, norm, 1.0), mode="economic", pivoting=True)
+    norm = np.where(norm > 0, norm, 1.0)
+    Q, R, order = linalg.qr(X / norm, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    Q = Q[:, size > RANK * size.max(initial=0.0)]
-    left, rho = columns - Q @ (Q.T @ columns), y - Q @ (Q.T @ y)
+    rank = int(np.sum(size > RANK * size.max(initial=0.0)))
+    Q = Q[:, :rank]
+    along, step = Q.T @ columns, Q.T @ y
+    left, rho = columns - Q @ along, y - Q @ step
     length = np.linalg.norm(columns, axis=0)
     seen = np.linalg.norm(left, axis=0) > SEEN * np.maximum(length, 1e-300)
     left[:, ~seen] = 0.0
     leverage = np.sum(Q**2, axis=1)
     colours = error_colours(replace(free, W=X), leverage, rho)
-    return ScoreTests(rho, left, colours.squares(left), seen)
+    onto = np.zeros((X.shape[1], columns.shape[1] + 1))
+    onto[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], np.column_stack([along, step]))
+    onto /= norm[:, None]
+    if system.affine is not None:
+        onto = system.affine.basis @ onto
+    covariance, freedom = colours.squares(left), max(rho.size - rank, 1)
+    return ScoreTests(rho, left, covariance, seen, freedom, onto[:, :-1], onto[:, -1])

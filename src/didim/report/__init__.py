@@ -11,9 +11,11 @@ from didim.report.pictures import (
     residual_histogram,
     torques,
 )
+from didim.report.suspects import lack_of_fit
 
 __all__ = [
     "friction",
+    "lack_of_fit",
     "motion_distance",
     "parameter_convergence",
     "parameter_correlation",

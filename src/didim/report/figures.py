@@ -114,7 +114,35 @@ class Map:
         return {"kind": "map", "names": list(self.names), "values": packed(self.values.ravel())}
 
 
-Picture = Figure | Map
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Named numbers from zero on, as bars below each other."""
+
+    question: str
+    answer: str
+    x: str
+    """What the bars show, with its unit."""
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    colors: tuple[str, ...]
+    """Classes of the style sheet, "c0" to "c7"."""
+    texts: tuple[str, ...]
+    """At the end of each bar."""
+    keys: tuple[tuple[str, str], ...] = ()
+
+    def data(self) -> dict[str, Any]:
+        """What the script reads."""
+        return {
+            "kind": "bars",
+            "x": self.x,
+            "names": list(self.names),
+            "values": packed(self.values),
+            "colors": list(self.colors),
+            "texts": list(self.texts),
+        }
+
+
+Picture = Figure | Map | Bars
 
 
 def packed(values: ArrayLike) -> str:

@@ -28,6 +28,7 @@ from didim.report.sections import SECTIONS
 from didim.report.sections.parameters import further_rows, parameter_rows, shape_units
 from didim.results.estimate import Estimate
 from didim.results.judgement import judge
+from didim.results.table import lack_note
 from didim.signals.experiment import Experiment
 
 ENDINGS = (".html", ".htm")
@@ -102,6 +103,7 @@ def fragment(estimate: Estimate) -> str:
     return template.render(
         estimate=estimate,
         judged=judge(estimate),
+        lacking=lack_note(estimate),
         rows=parameter_rows(estimate),
         further=further_rows({**estimate.shapes, **estimate.gains}, shape_units(estimate)),
     )

@@ -4,6 +4,7 @@ from didim.results.effect_curve import FrictionCurve, PositionCurve
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.identified import InconsistentRobotWarning
+from didim.results.lack_of_fit import LackOfFit, LackRow
 from didim.results.status import Status
 from didim.results.store import load_estimate
 from didim.results.validation import Validation
@@ -13,6 +14,8 @@ __all__ = [
     "FrictionCurve",
     "InconsistentRobotWarning",
     "Iteration",
+    "LackOfFit",
+    "LackRow",
     "PositionCurve",
     "Status",
     "Validation",

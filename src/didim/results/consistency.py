@@ -93,7 +93,7 @@ class Consistency:
 
 def consistency_of(model: BaseModel, beta: Array, known: Array | None = None) -> Consistency:
     """Of base parameters beta (b,). `known` (p,) are standard parameters that may have them."""
-    joints = [joint_label(model, j) for j in range(model.robot.n)]
+    joints = [joint_label(model, j) for j in range(len(model.robot.joints))]
     if not np.isfinite(beta).all():
         return Consistency(tuple(LinkConsistency(each, 0.0, 0.0) for each in joints), finite=False)
     if known is not None and has_robot(model, beta, known):

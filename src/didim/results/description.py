@@ -157,7 +157,7 @@ def _slopes(model: DynamicModel, q: Array, phi: Array) -> tuple[Array, Array]:
     n); none where a joint slides.
     """
     n = q.shape[1]
-    turns = np.array([joint.kind == "revolute" for joint in model.robot.joints])
+    turns = np.array([joint.kind == "revolute" for joint in model.robot.coordinates])
     steps = np.diag(np.where(turns, STEP, 0.0))
     tried = q + np.concatenate([np.zeros((1, n)), steps, -steps])[:, None]
     here, *moved = _described_gravity(model, tried.reshape(-1, n), phi).reshape(-1, *q.shape)

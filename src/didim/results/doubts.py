@@ -152,6 +152,18 @@ def widening(estimate: Estimate) -> float:
     return float(np.median(estimate.corrected_sigma[finite] / estimate.sigma[finite]))
 
 
+def robust_widening(estimate: Estimate) -> float:
+    """How many times wider the robust intervals are, median over the parameters; 1 where nothing is
+    known.
+    """
+    if not estimate.lack.shifts:
+        return 1.0
+    plain = np.ptp(estimate.interval(), axis=1)
+    robust = np.ptp(estimate.interval(robust=True), axis=1)
+    known = np.isfinite(robust) & (plain > 0)
+    return float(np.median(robust[known] / plain[known])) if known.any() else 1.0
+
+
 def times_the_noise(estimate: Estimate) -> tuple[float, int]:
     """How many times the noise is left of the joint where that is most, and the joint; 1 where the
     noise is not known.

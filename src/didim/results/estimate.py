@@ -33,7 +33,7 @@ from didim.results.status import Status
 from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
 from didim.signals.experiment import Experiment
-from didim.validation import real
+from didim.validation import flag, real
 
 if TYPE_CHECKING:
     import pandas
@@ -183,12 +183,36 @@ class Estimate:
             percent = 100.0 * self.sigma / np.abs(self.values)
         return np.where(self.sigma == 0, 0.0, np.where(self.values == 0, np.inf, percent))
 
-    def interval(self, level: float = 0.95) -> Array:
+    def interval(self, level: float = 0.95, robust: bool = False) -> Array:
         """(b, 2) bounds that hold the true value with this confidence, from the corrected
         covariance.
+
+        Parameters
+        ----------
+        level
+            Between 0 and 1.
+        robust
+            Whether what the model or its loop lacks widens them: the half width is the quantile
+            times sqrt(corrected variance + shift^2), where the shift is what adding the suspects of
+            `lack_of_fit` would move the parameter by. Without these tests they are refused.
         """
-        half = self.quantile(level) * self.corrected_sigma
+        flag(robust, "robust")
+        sigma = self.corrected_sigma
+        if robust:
+            sigma = np.hypot(sigma, self._shifts())
+        half = self.quantile(level) * sigma
         return np.column_stack([self.values - half, self.values + half])
+
+    def _shifts(self) -> Array:
+        """(b,) what the suspects may have moved the parameters by; zero where next to nothing is
+        left.
+        """
+        if self.lack.reason and not self.lack.negligible:
+            raise InputError(
+                "Robust intervals need the tests of what the model lacks; here "
+                f"{self.lack.reason}. Identify with lack_of_fit=True, or use interval() alone."
+            )
+        return np.array([self.lack.shifts.get(name, 0.0) for name in self.names])
 
     def quantile(self, level: float = 0.95) -> float:
         """Standard deviations to both sides that hold the true value with this confidence."""

@@ -51,7 +51,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 def torque_word(model: TorqueModel, j: int) -> str:
     """What drives a joint: a torque, or a force where it slides."""
-    return "force" if model.robot.joints[j].kind == "prismatic" else "torque"
+    return "force" if model.robot.coordinates[j].kind == "prismatic" else "torque"
 
 
 def motion_unit(model: TorqueModel, j: int) -> str:

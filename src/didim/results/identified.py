@@ -99,7 +99,7 @@ def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) ->
     """The model's robot with phi (p,) for its nominal values, and with the effects that the model
     has.
     """
-    single: list[dict[str, float]] = [{} for _ in model.robot.joints]
+    single: list[dict[str, float]] = [{} for _ in model.robot.numbered]
     several: dict[tuple[str | None, str | None], dict[str, float]] = {}
     shapes = zip(model.layout.terms.shapes, model.layout.terms.values, strict=True)
     for each, value in (*zip(model.parameters, phi, strict=True), *shapes):
@@ -107,10 +107,11 @@ def robot_with(model: DynamicModel, phi: np.ndarray, name: str | None = None) ->
         own = single[each.joint] if group == (None, None) else several.setdefault(group, {})
         own[each.symbol] = float(value)
     robot = model.robot
+    by_name = {joint.name: own for joint, own in zip(robot.numbered, single, strict=True)}
     return replace(
         robot,
         name=robot.name if name is None else name,
-        joints=tuple(map(_joint, robot.joints, single)),
+        joints=tuple(_joint(joint, by_name[joint.name]) for joint in robot.joints),
         couplings=tuple(
             replace(each, nominal=several[each.name, None])
             for each in robot.couplings

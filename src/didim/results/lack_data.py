@@ -18,6 +18,7 @@ def plain_lack(lack: LackOfFit) -> dict[str, Any]:
         "level": lack.level,
         "note": lack.note,
         "groups": dict(lack.groups),
+        "shifts": dict(lack.shifts),
         "suspects": [plain_row(row) for row in lack.rows],
     }
 
@@ -46,7 +47,12 @@ def lack_of(data: Mapping[str, Any]) -> LackOfFit:
     """What `plain_lack` wrote."""
     rows = tuple(_row_of(each) for each in data["suspects"])
     return LackOfFit(
-        rows, dict(data["groups"]), data["reason"], bool(data["negligible"]), float(data["level"])
+        rows,
+        dict(data["groups"]),
+        data["reason"],
+        bool(data["negligible"]),
+        float(data["level"]),
+        {name: np.inf if each is None else each for name, each in data["shifts"].items()},
     )
 
 
@@ -55,7 +61,8 @@ def _row_of(data: Mapping[str, Any]) -> LackRow:
         name: np.inf if data[name] is None else float(data[name])
         for name in ("value", "sigma", "p_value", "share")
     }
-    words: dict[str, Any] = {name: data[name] for name in ("name", "group", "joint", "unit", "setting", "effect")}
+    kept = ("name", "group", "joint", "unit", "setting", "effect")
+    words: dict[str, Any] = {name: data[name] for name in kept}
     return LackRow(
         **words,
         **numbers,

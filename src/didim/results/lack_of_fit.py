@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from didim.errors import InputError
 from didim.results.formatting import listed, number
 
@@ -95,6 +93,10 @@ class LackOfFit:
     negligible: bool = False
     """Whether nothing was tested because next to nothing is left."""
     level: float = LEVEL
+    shifts: Mapping[str, float] = field(default_factory=dict)
+    """What the suspects may have moved each estimated parameter by, SI, by name; of
+    `interval(robust=True)`.
+    """
 
     @property
     def found(self) -> tuple[LackRow, ...]:
@@ -151,14 +153,8 @@ class LackOfFit:
         return "\n".join([*lines, "", answer])
 
 
-NOT_TESTED = LackOfFit(reason="it was not asked for")
+NOT_TESTED = LackOfFit(reason="the tests were not made")
 """Of an estimate that was made without the tests."""
-
-
-def is_worth_testing(residual: float) -> bool:
-    """Whether a residual is more than rounding and the error of the simulation."""
-    return bool(np.isfinite(residual)) and residual > SMALLEST_RESIDUAL
-
 
 SMALLEST_RESIDUAL = 1e-4
 """Of the torque: below it, nothing of importance can be missing."""

@@ -93,7 +93,7 @@ def _nearest(estimate: Estimate) -> PhysicalRobot:
     R, sigma = _information(estimate, np.abs(model.matrix @ barrier.prior))
     nothing = np.zeros(0)
     problem = Problem(barrier, model.matrix, R, R @ beta, nothing, nothing)
-    order = 4 * model.robot.n + barrier.positive.size
+    order = 4 * len(model.robot.joints) + barrier.positive.size
     start = least_squares_inside(model, R, R @ beta, BARRIER_WEIGHT * order)
     values = problem.solve(start, nothing)[0]
     moved = model.matrix @ values - beta
@@ -128,7 +128,7 @@ def _changes(estimate: Estimate, moved: Array, sigma: Array, squared: float) -> 
     model, beta = estimate.model, estimate.parameters
     lines = []
     unit = np.where(np.isfinite(sigma), sigma, np.maximum(np.abs(beta), 1e-300))
-    for j in range(model.robot.n):
+    for j in range(len(model.robot.joints)):
         own = [k for k, each in enumerate(model.parameters) if each.joint == j]
         far = [k for k in own if abs(moved[k]) > MIN_SHIFT * unit[k]]
         texts = [

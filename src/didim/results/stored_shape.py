@@ -89,6 +89,7 @@ _JOINT = {
     "link": [_UNKNOWN],
     "nominal": Table(_UNKNOWN),
     "link_frame": [[float]],
+    "mimic": Maybe({"joint": str, "ratio": float, "offset": float}),
 }
 
 _RECORD = {"name": str, "samples": int, "sha256": str}
@@ -114,6 +115,7 @@ _LACK_OF_FIT = {
     "negligible": bool,
     "level": float,
     "groups": Table(float),
+    "shifts": Table(_UNKNOWN),
     "suspects": [_SUSPECT],
 }
 

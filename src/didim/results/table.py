@@ -11,6 +11,7 @@ from didim.results.doubts import (
     ILL_CONDITIONED,
     INSIGNIFICANT,
     only_gains_are_unknown,
+    robust_widening,
     weak_parameters,
     widening,
 )
@@ -130,8 +131,8 @@ def all_notes(estimate: Estimate) -> list[str]:
         )
     elif estimate.status is not Status.CONVERGED:
         notes.append(f"Do not use these numbers as they are: the status is {estimate.status}.")
-    if estimate.lack.note:
-        notes.insert(0, estimate.lack.note)
+    if lacking := lack_note(estimate):
+        notes.insert(0, lacking)
     if not estimate.consistency.physical:
         notes.append(
             f"No physical robot has these base parameters: {estimate.consistency.reason}. Do not "
@@ -149,6 +150,19 @@ def all_notes(estimate: Estimate) -> list[str]:
         )
     notes += _colour(estimate)
     return notes + _guards(estimate) + _convergence(estimate)
+
+
+def lack_note(estimate: Estimate) -> str:
+    """What the model or its loop lacks, and what that does to the intervals; empty where nothing is
+    missing.
+    """
+    note = estimate.lack.note
+    if not note or not np.any(np.isfinite(estimate.corrected_sigma)):
+        return note
+    return (
+        f"{note} Until then use interval(robust=True): {robust_widening(estimate):.2g} times as "
+        "wide (median)."
+    )
 
 
 def _colour(estimate: Estimate) -> list[str]:

@@ -11,7 +11,7 @@ def armature_note(robot: Robot) -> str:
     rotors = [
         f"{joint_label(robot, j)} {joint.nominal['Ia']:.6g}"
         f" {'kg' if joint.kind == 'prismatic' else 'kg m²'}"
-        for j, joint in enumerate(robot.joints)
+        for j, joint in enumerate(robot.numbered)
         if joint.nominal.get("Ia")
     ]
     coupled = [

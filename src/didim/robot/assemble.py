@@ -12,18 +12,10 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError
 from didim.robot.inertia import transformed
+from didim.robot.mimic import Mimic
 from didim.robot.robot import BASE, Joint, unknown_link
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """A joint that follows another: q = ratio q_joint + offset."""
-
-    joint: str
-    ratio: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,4 +109,5 @@ def _joint(body: Body, place: _Placement, link: Array | None) -> Joint:
         link=unknown_link() if link is None else link,
         nominal=body.nominal,
         link_frame=frame,
+        mimic=body.mimic,
     )

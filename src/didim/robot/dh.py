@@ -31,6 +31,7 @@ from didim.robot.hold import (
     with_held_effects,
 )
 from didim.robot.inertia import about_origin, symmetric
+from didim.robot.mimic import Mimic
 from didim.robot.robot import Coupling, Robot, unknown_link
 
 Array = NDArray[np.float64]
@@ -56,12 +57,13 @@ def read_dh(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
         raise InputError(f"{path.name}: no joint; describe each in a table [[joint]].")
     names = [body.name for body in bodies if body.kind != "fixed"]
     couplings = [_coupling(table, names) for table in fields.tables("coupling")]
-    drive = _drive(fields.table("drive"), len(names))
+    driven = [body.name for body in bodies if body.kind != "fixed" and body.mimic is None]
+    drive = _drive(fields.table("drive"), len(driven))
     own = effects_of(fields.list("effect"), path.name)
     fields.finish()
     held = held_positions(bodies, choice, path.name)
     joints = assemble(with_held(bodies, held, unknown_link()), path.name)
-    moving = with_held_drives(names, joints, couplings, drive, path.name)
+    moving = with_held_drives(names, driven, joints, couplings, drive, path.name)
     moving["effects"] = with_held_effects(own, names, held, path.name)
     return Robot(name, gravity=gravity, reference=reference, locked=held, **moving)
 
@@ -115,9 +117,19 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
         torque_limit=fields.number("torque", np.inf),
         effects=effects,
         nominal=nominal,
+        mimic=_mimic(fields.table("mimic")),
     )
     fields.finish()
     return body
+
+
+def _mimic(fields: Fields | None) -> Mimic | None:
+    """mimic = { joint = "a", ratio = -1.0, offset = 0.0 }, in rad or m."""
+    if fields is None:
+        return None
+    found = Mimic(fields.text("joint"), fields.number("ratio", 1.0), fields.number("offset", 0.0))
+    fields.finish()
+    return found
 
 
 def _place(fields: Fields) -> tuple[Array, Array]:

@@ -45,8 +45,9 @@ def effect_table(effect: Effect, robot: Robot) -> dict[str, Any]:
     default is left out.
     """
     first = next(iter(robot.weights_of(effect)))
-    named = on_named_joints(effect, robot.joint_names, f"effect {effect.name!r}")
-    prismatic = robot.joints[first].kind == "prismatic"
+    names = [joint.name for joint in robot.numbered]
+    named = on_named_joints(effect, names, f"effect {effect.name!r}")
+    prismatic = robot.numbered[first].kind == "prismatic"
     table: dict[str, Any] = {"name": effect.name}
     table |= {"weights": dict(named.weights)} if named.weights else {"joint": named.joint}
     table["torque"] = effect.torque

@@ -21,6 +21,7 @@ from didim.robot.effect import Effect
 from didim.robot.effect_joints import joint_weights
 from didim.robot.effect_tables import on_named_joints
 from didim.robot.effects import COUPLING_STEMS
+from didim.robot.mimic import resolved
 from didim.robot.robot import Coupling, Joint
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ class JointChoice:
     """Which joints of a description move."""
 
     joints: tuple[str, ...] | None = None
-    """Those that move; None: all that are not locked."""
+    """Those that move, beside those that follow one of them; None: all that are not locked."""
     lock: Mapping[str, float] = field(default_factory=dict)
     """Position of joints that are held, rad or m."""
 
@@ -78,8 +79,9 @@ def joint_choice(joints: object, lock: object) -> JointChoice:
 
 def held_positions(bodies: Sequence[Body], choice: JointChoice, where: str) -> dict[str, float]:
     """The position of each joint that is held: that of `lock`, that which a mimic joint takes from
-    another that is held, else 0.
+    another that is held, else 0. A mimic joint moves with the joint that it follows.
     """
+    fixed = {body.name: 0.0 for body in bodies if body.kind == "fixed"}
     bodies = [body for body in bodies if body.kind != "fixed"]
     known = {body.name: body for body in bodies}
     for name in (*(choice.joints or ()), *choice.lock):
@@ -87,31 +89,35 @@ def held_positions(bodies: Sequence[Body], choice: JointChoice, where: str) -> d
             raise InputError(f"{where}: no moving joint is called {name!r}; {nearest(name, known)}")
     moving = set(known) if choice.joints is None else set(choice.joints)
     moving -= set(choice.lock)
-    held = {body.name: choice.lock.get(body.name, 0.0) for body in bodies} | dict(choice.lock)
-    held = {name: value for name, value in held.items() if name not in moving}
-    for _ in bodies:  # a mimic joint may follow another one
-        held |= {
-            body.name: body.mimic.ratio * held[body.mimic.joint] + body.mimic.offset
-            for body in bodies
-            if body.mimic is not None
-            and body.mimic.joint in held
-            and body.name not in choice.lock
-            and body.name not in (choice.joints or ())
-        }
+    mimics = {
+        body.name: body.mimic
+        for body in bodies
+        if body.mimic is not None and body.name not in choice.lock
+    }
+    held = {body.name: 0.0 for body in bodies if body.name not in {*moving, *mimics}}
+    held |= fixed | dict(choice.lock)
+    for name in choice.joints or ():  # a mimic joint that is named moves, if what it follows rests
+        if name in mimics and (
+            (end := resolved(mimics, name, where)).joint in held or not end.ratio
+        ):
+            del mimics[name]
+    for name in mimics:
+        end = resolved(mimics, name, where)
+        if end.joint not in known and end.joint not in fixed:
+            raise InputError(
+                f"{where}, joint {name!r}: follows {end.joint!r}, but no joint is called so; "
+                f"{nearest(end.joint, known)}"
+            )
+        if end.joint in held or end.ratio == 0:
+            held[name] = end.ratio * held.get(end.joint, 0.0) + end.offset
     for body in bodies:
-        _check(body, held, choice, where)
+        _check(body, held, where)
     return {body.name: held[body.name] for body in bodies if body.name in held}
 
 
-def _check(body: Body, held: Mapping[str, float], choice: JointChoice, where: str) -> None:
+def _check(body: Body, held: Mapping[str, float], where: str) -> None:
     """Refuse what cannot be held, and what cannot move."""
     place, lock = f"{where}, joint {body.name!r}", f"lock = {{ {body.name} = 0.0 }}"
-    if body.mimic is not None and body.name not in choice.lock and body.mimic.joint not in held:
-        raise InputError(
-            f"{place}: mimic joints are not supported, and it follows {body.mimic.joint!r}; hold "
-            f"it ({lock}) if its motion matters little, hold {body.mimic.joint!r}, or give it a "
-            "motor of its own (remove <mimic>)."
-        )
     if body.name not in held:
         if body.kind in WITHOUT_COORDINATE:
             raise InputError(
@@ -132,11 +138,21 @@ def _check(body: Body, held: Mapping[str, float], choice: JointChoice, where: st
 def with_held(
     bodies: Sequence[Body], held: Mapping[str, float], unknown: Array | None = None
 ) -> list[Body]:
-    """The bodies with those joints fixed at their positions; a held link whose inertia is not given
-    has `unknown` (10,), None: it is massless.
+    """The bodies with those joints fixed at their positions, and with mimic joints that follow a
+    joint of their own; a held link whose inertia is not given has `unknown` (10,), None: it is
+    massless.
     """
+    still = {body.name for body in bodies if body.kind == "fixed"} | held.keys()
+    mimics = {
+        body.name: body.mimic
+        for body in bodies
+        if body.mimic is not None and body.name not in held and body.mimic.joint not in still
+    }
     return [
-        _fixed(body, held[body.name], unknown) if body.name in held else body for body in bodies
+        _fixed(body, held[body.name], unknown)
+        if body.name in held
+        else replace(body, mimic=resolved(mimics, body.name, "") if body.name in mimics else None)
+        for body in bodies
     ]
 
 
@@ -157,21 +173,29 @@ def held_placement(body: Body, value: float) -> tuple[Array, Array]:
 
 def with_held_drives(
     names: Sequence[str],
+    driven: Sequence[str],
     joints: Sequence[Joint],
     couplings: Sequence[Coupling],
     drive: Drive | None,
     where: str,
 ) -> dict[str, Any]:
     """Joints, couplings and drive of a robot, as arguments of `Robot`: of all that move in the
-    file, `names`, only `joints` do now.
+    file, `names`, only `joints` do now. Joints that follow another are not among the `driven`.
 
     A coupling that moves with one joint only is friction of that joint; its inertia and viscous
     friction are counted there already.
     """
-    index = {joint.name: k for k, joint in enumerate(joints)}
+    followers = {joint.name for joint in joints if joint.mimic is not None}
+    free = [joint.name for joint in joints if joint.name not in followers]
+    index = {name: k for k, name in enumerate(free)}
     kept: list[Coupling] = []
-    own = list(joints)
+    own = {joint.name: joint for joint in joints}
     for coupling in couplings:
+        if tied := [names[k] for k in coupling.weights if names[k] in followers]:
+            raise InputError(
+                f"{where}, coupling {coupling.name!r}: acts on joint {tied[0]!r}, which follows "
+                "another one; remove the coupling, or hold the joint (lock)."
+            )
         weights = {
             index[names[k]]: weight for k, weight in coupling.weights.items() if names[k] in index
         }
@@ -179,11 +203,11 @@ def with_held_drives(
             kept.append(replace(coupling, weights=weights))
         elif weights and "coulomb" in coupling.effects:
             [(k, weight)] = weights.items()
-            own[k] = _with_friction(own[k], coupling, abs(weight))
+            own[free[k]] = _with_friction(own[free[k]], coupling, abs(weight))
     return {
-        "joints": tuple(own),
+        "joints": tuple(own.values()),
         "couplings": tuple(kept),
-        "drive": None if drive is None else _drive_of([*names], index, drive, where),
+        "drive": None if drive is None else _drive_of(driven, index, drive, where),
     }
 
 
@@ -222,10 +246,14 @@ def _with_friction(joint: Joint, coupling: Coupling, weight: float) -> Joint:
     return replace(joint, effects=effects, nominal=nominal)
 
 
-def _drive_of(names: list[str], index: Mapping[str, int], drive: Drive, where: str) -> Drive | None:
-    """The drives of the joints that move. Gears that couple one with a held joint have no part for
-    it: None, or refused where the gain (9) would be missed.
+def _drive_of(
+    names: Sequence[str], index: Mapping[str, int], drive: Drive, where: str
+) -> Drive | None:
+    """The drives of the joints that move; None where one of them has none. Gears that couple one
+    with a held joint have no part for it: None, or refused where the gain (9) would be missed.
     """
+    if not index.keys() <= {*names}:
+        return None
     moving = [k for k, name in enumerate(names) if name in index]
     held = [k for k, name in enumerate(names) if name not in index]
     if np.any(drive.gear[np.ix_(held, moving)]) or np.any(drive.gear[np.ix_(moving, held)]):

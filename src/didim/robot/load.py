@@ -41,8 +41,9 @@ def load_robot(
         A shipped name, or a path. A name without a suffix is looked up among the shipped robots
         only.
     joints
-        The joints that move; all others are held, at 0 or where `lock` says. None: all that `lock`
-        does not name. The order of the joints stays that of the file.
+        The joints that move; all others are held, at 0 or where `lock` says, but for those that
+        follow one of them (mimic). None: all that `lock` does not name. The order of the joints
+        stays that of the file.
     lock
         Joints that are held, and where, rad or m: their links belong to the links that carry them.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from didim.robot.drive import Drive
 from didim.robot.effect import Effect
 from didim.robot.effect_joints import joint_weights
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects, check_own_name
+from didim.robot.mimic import Mimic, check_mimics
 from didim.validation import array_of
 
 Array = NDArray[np.float64]
@@ -69,6 +71,8 @@ class Joint:
     """Nominal values of the effects, by stem: Ia Fv Fc off, vs of Stribeck friction, ..."""
     link_frame: Array = field(default_factory=lambda: np.eye(4))
     """(4, 4) this frame in the axes of the link as its file writes them."""
+    mimic: Mimic | None = None
+    """The joint that it follows, which follows none itself; None: it has a coordinate."""
 
     def __post_init__(self) -> None:
         where = f"Joint {self.name!r}"
@@ -86,7 +90,7 @@ class Coupling:
 
     name: str
     weights: Mapping[int, float]
-    """Weight of each joint's velocity, by joint index."""
+    """Weight of each joint's velocity, by its index in `Robot.joint_names`."""
     effects: frozenset[str] = frozenset(COUPLING_STEMS)
     nominal: Mapping[str, float] = field(default_factory=dict)
     """Nominal values by stem: Ia Fv Fc."""
@@ -95,11 +99,12 @@ class Coupling:
 @dataclass(frozen=True, eq=False)
 class Robot:
     """A tree of revolute and prismatic joints, with gravity, limits, effects, couplings, drives and
-    nominal values.
+    nominal values. Its n coordinates are the joints that follow no other.
     """
 
     name: str
     joints: tuple[Joint, ...]
+    """All joints that move, parents first."""
     gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     """(3,) acceleration of free fall in the base frame, m/s^2."""
     couplings: tuple[Coupling, ...] = ()
@@ -140,6 +145,7 @@ class Robot:
                 )
         for index, joint in enumerate(self.joints):
             _check_joint(joint, index, f"Robot {self.name!r}, joint {joint.name!r}")
+        check_mimics(self.joints, f"Robot {self.name!r}")
         for coupling in self.couplings:
             _check_coupling(coupling, self.n, f"Robot {self.name!r}, coupling {coupling.name!r}")
         object.__setattr__(self, "effects", tuple(self.effects))
@@ -164,43 +170,54 @@ class Robot:
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {self.n} joints: {', '.join(self.joint_names)})"
 
-    @property
+    @cached_property
+    def coordinates(self) -> tuple[Joint, ...]:
+        """(n,) the joints that follow no other, in the order of all arrays."""
+        return tuple(joint for joint in self.joints if joint.mimic is None)
+
+    @cached_property
+    def numbered(self) -> tuple[Joint, ...]:
+        """All joints as parameters number them: `coordinates`, then those that follow one."""
+        followers = tuple(joint for joint in self.joints if joint.mimic is not None)
+        return self.coordinates + followers
+
+    @cached_property
     def n(self) -> int:
-        """Number of joints."""
-        return len(self.joints)
+        """Number of coordinates: of joints that follow no other."""
+        return len(self.coordinates)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names in the order of all arrays."""
-        return tuple(joint.name for joint in self.joints)
+        """Names of the coordinates, in the order of all arrays."""
+        return tuple(joint.name for joint in self.coordinates)
 
     def weights_of(self, effect: Effect) -> dict[int, float]:
-        """Weight of each joint, by index, that an effect acts on."""
+        """Weight of each joint, by its index in `numbered`, that an effect acts on."""
         where = f"Robot {self.name!r}, effect {effect.name!r}"
         check_own_name(effect, where)
-        return joint_weights(effect, self.joint_names, where)
+        return joint_weights(effect, [joint.name for joint in self.numbered], where)
 
     @property
     def link_frames(self) -> Array:
-        """(n, 4, 4) frame j in the axes of link j as the file writes them (the identity for
-        Denavit-Hartenberg).
+        """(m, 4, 4) frame j in the axes of link j as the file writes them (the identity for
+        Denavit-Hartenberg), of all m `joints`.
         """
         return np.stack([joint.link_frame for joint in self.joints])
 
     @property
     def position_limits(self) -> Array:
         """(n, 2) lower and upper, rad or m, infinite where unlimited."""
-        return np.array([joint.position_limits for joint in self.joints])
+        return np.array([joint.position_limits for joint in self.coordinates])
 
     @property
     def velocity_limits(self) -> Array:
         """(n,) rad/s or m/s."""
-        return np.array([joint.velocity_limit for joint in self.joints])
+        return np.array([joint.velocity_limit for joint in self.coordinates])
 
     @property
     def torque_limits(self) -> Array:
         """(n,) N.m or N."""
-        return np.array([joint.torque_limit for joint in self.joints])
+        return np.array([joint.torque_limit for joint in self.coordinates])
 
     @property
     def drive_gain(self) -> Array:

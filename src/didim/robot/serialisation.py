@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from didim.robot.drive import Drive
 from didim.robot.effect_tables import effect_table, effects_of
+from didim.robot.mimic import Mimic
 from didim.robot.robot import Coupling, Joint, Robot
 
 
@@ -85,6 +87,7 @@ def _plain_joint(joint: Joint) -> dict[str, Any]:
         "link": [_known(value) for value in joint.link],
         "nominal": dict(joint.nominal),
         "link_frame": joint.link_frame.tolist(),
+        "mimic": None if joint.mimic is None else asdict(joint.mimic),
     }
 
 
@@ -106,6 +109,7 @@ def _joint_of(data: Mapping[str, Any]) -> Joint:
         link=np.array([math.nan if value is None else value for value in data["link"]]),
         nominal=dict(data["nominal"]),
         link_frame=np.array(data["link_frame"]),
+        mimic=None if data.get("mimic") is None else Mimic(**data["mimic"]),
     )
 
 

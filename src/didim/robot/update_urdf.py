@@ -30,7 +30,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     """The text of `source` with the values of `robot`, which must be of the same geometry and joint
     names.
     """
-    choice = JointChoice(lock=robot.locked)
+    choice = JointChoice(robot.joint_names, robot.locked)
     _check_same(robot, read_urdf(source, choice), source.name)
     root = parsed(read_bytes(source), source.name, comments=True)
     _fix(root, robot, source.name)
@@ -42,7 +42,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
         for name in (moved, *_fixed_to(moved, joints)):
             _remove(links[name], "inertial")
         write_inertial(links[moved], joint)
-        for tag in ("dynamics", TAG):
+        for tag in ("dynamics", TAG, *(["mimic"] if joint.mimic is None else [])):
             _remove(element, tag)
         write_dynamics(element, joint)
     _remove(root, TAG)
@@ -71,12 +71,14 @@ def _fix(root: Element, robot: Robot, where: str) -> None:
 
 
 def _check_same(robot: Robot, found: Robot, where: str) -> None:
-    same = robot.joint_names == found.joint_names and all(
-        one.kind == other.kind
+    same = len(robot.joints) == len(found.joints) and all(
+        one.name == other.name
+        and one.kind == other.kind
+        and one.mimic == other.mimic
         and one.parent == other.parent
         and np.allclose(one.rotation, other.rotation, atol=1e-9)
         and np.allclose(one.translation, other.translation, atol=1e-9)
-        for one, other in zip(robot.joints, found.joints, strict=True)
+        for one, other in zip(robot.joints, found.joints, strict=False)
     )
     if not same:
         raise InputError(

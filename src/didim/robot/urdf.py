@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
 from didim.reading import read_bytes
-from didim.robot.assemble import Body, Mimic, assemble
+from didim.robot.assemble import Body, assemble
 from didim.robot.hold import (
     ALL_JOINTS,
     WITHOUT_COORDINATE,
@@ -26,6 +26,7 @@ from didim.robot.hold import (
     with_held_effects,
 )
 from didim.robot.inertia import about_origin, symmetric
+from didim.robot.mimic import Mimic
 from didim.robot.robot import Joint, Robot
 from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
 from didim.robot.urdf_numbers import numbers
@@ -53,14 +54,15 @@ def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     root = parsed(read_bytes(path), path.name)
     bodies = bodies_of(root, path.name)
     names = [body.name for body in bodies if body.kind != "fixed"]
-    more = read_robot_extension(root, names, path.name)
+    driven = [body.name for body in bodies if body.kind != "fixed" and body.mimic is None]
+    more = read_robot_extension(root, names, len(driven), path.name)
     held = held_positions(bodies, choice, path.name)
     assembled = assemble(with_held(bodies, held), path.name)
     for joint in assembled:
         _check_link(joint, path.name)
     couplings, drive = more.pop("couplings", ()), more.pop("drive", None)
     more["effects"] = with_held_effects(more.get("effects", ()), names, held, path.name)
-    moving = with_held_drives(names, assembled, couplings, drive, path.name)
+    moving = with_held_drives(names, driven, assembled, couplings, drive, path.name)
     return Robot(root.get("name") or path.stem, locked=held, **more, **moving)
 
 

@@ -41,21 +41,23 @@ def read_joint_extension(
     }
 
 
-def read_robot_extension(root: Element, names: Sequence[str], where: str) -> dict[str, Any]:
+def read_robot_extension(
+    root: Element, names: Sequence[str], driven: int, where: str
+) -> dict[str, Any]:
     """Gravity, couplings, drive, own effects and reference that the robot's <didim> gives for
-    moving joints with these names, as arguments of `Robot`.
+    moving joints with these names, as arguments of `Robot`; `driven` of them have a drive.
     """
     if (element := root.find(TAG)) is None:
         return {}
     check_keys(element, ("gravity", "reference"), where, ("coupling", "drive", EFFECT))
-    n, drive = len(names), element.find("drive")
+    drive = element.find("drive")
     return {
         "gravity": numbers(element, "gravity", GRAVITY, where),
         "reference": element.get("reference", ""),
         "couplings": tuple(
             _coupling(each, names, f"{where}, coupling") for each in element.findall("coupling")
         ),
-        "drive": None if drive is None else _drive(drive, n, f"{where}, drive"),
+        "drive": None if drive is None else _drive(drive, driven, f"{where}, drive"),
         "effects": read_effects(element, where),
     }
 
@@ -89,7 +91,7 @@ def write_robot_extension(root: Element, robot: Robot) -> None:
         for stem, value in coupling.nominal.items():
             child.set(stem, written(value))
         for k, weight in coupling.weights.items():
-            SubElement(child, "weight", joint=robot.joints[k].name, value=written(weight))
+            SubElement(child, "weight", joint=robot.coordinates[k].name, value=written(weight))
     if robot.drive is not None:
         known = {
             key: getattr(robot.drive, key) for key in ("gear", "current_gain", "torque_constant")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def robot_toml(robot: Robot) -> str:
         lines += ["", "[[joint]]", *_joint(robot, joint, j)]
     for coupling in robot.couplings:
         weights = ", ".join(
-            f"{toml_string(robot.joints[k].name)} = {_number(w)}"
+            f"{toml_string(robot.coordinates[k].name)} = {_number(w)}"
             for k, w in coupling.weights.items()
         )
         lines += [
@@ -63,6 +64,8 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
     lines = [f"name = {toml_string(joint.name)}", f"type = {toml_string(joint.kind)}"]
     lines += [f"parent = {toml_string(parent)}"] if parent != above else []
     lines += _frame(joint)
+    if joint.mimic is not None:
+        lines.append(f"mimic = {toml_value(asdict(joint.mimic))}")
     if any(map(math.isfinite, joint.position_limits)):
         lines.append(f"position = {_list(joint.position_limits)}")
     lines += [

@@ -104,6 +104,9 @@ def _write_joint(root: Element, robot: Robot, joint: Joint, parent: str, child: 
         "limit",
         {key: written(value if math.isfinite(value) else 0.0) for key, value in limits.items()},
     )
+    if joint.mimic is not None:
+        factors = {"multiplier": written(joint.mimic.ratio), "offset": written(joint.mimic.offset)}
+        SubElement(element, "mimic", {"joint": joint.mimic.joint, **factors})
     write_dynamics(element, joint)
 
 

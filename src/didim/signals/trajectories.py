@@ -102,7 +102,7 @@ class Fourier(AnalyticTrajectory):
         first, second = rng.uniform(-1, 1, (2, robot.n, harmonics))
         raw = cls(first, second, period)
         q, dq, _ = raw.sample(np.linspace(0, period, 400, endpoint=False))
-        prismatic = np.array([joint.kind == "prismatic" for joint in robot.joints])
+        prismatic = np.array([joint.kind == "prismatic" for joint in robot.coordinates])
         lower, upper = robot.position_limits.T
         limited = np.isfinite(lower) & np.isfinite(upper)
         centre = np.where(

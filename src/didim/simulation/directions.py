@@ -63,7 +63,7 @@ class Directions:
             M=square.copy(),
             by_q=square.copy(),
             by_dq=square.copy(),
-            ground=allocate_ground(n),
+            ground=allocate_ground(run.plant.work.R.shape[0]),
         )
         state[: 2 * n] = kept
         return Tangent(
@@ -78,7 +78,7 @@ class Directions:
             M=square.copy(),
             by_q=square.copy(),
             by_dq=square.copy(),
-            ground=allocate_ground(n),
+            ground=allocate_ground(run.plant.work.R.shape[0]),
             slip=np.zeros(c),
             A=np.zeros((c, c)),
             held=np.zeros(c, dtype=np.int64),

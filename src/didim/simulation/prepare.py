@@ -28,9 +28,9 @@ from didim.simulation.setup import (
     fastest_rate,
     law_of,
     make_plant,
+    memory_of,
     on_clock,
     substeps_for,
-    terms_of,
     trajectory_of,
 )
 from didim.validation import instants, per_joint, real
@@ -94,8 +94,8 @@ def prepared(request: SimulationRequest) -> Run:
         model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own,
         request.signals,
     )  # fmt: skip
-    code = robot_code(model.tree)
-    terms = terms_of(model, loop)
+    code = robot_code(model.tree, model.layout.tied)
+    memory = memory_of(model, loop)
     plant = make_plant(
         model,
         values,
@@ -104,7 +104,7 @@ def prepared(request: SimulationRequest) -> Run:
         law,
         trajectory.piecewise_cubic(0.0, period, period),
         (channels or trajectory).piecewise_cubic(0.0, period, period),
-        terms,
+        memory,
         kind,
         request.width,
     )
@@ -116,7 +116,7 @@ def prepared(request: SimulationRequest) -> Run:
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, request.most_substeps)
     return Run(
-        model, plant, (code, terms), trajectory, channels, given, out, y, period, substeps, size
+        model, plant, (code, memory), trajectory, channels, given, out, y, period, substeps, size
     )
 
 

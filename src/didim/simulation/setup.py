@@ -11,9 +11,9 @@ from didim.control.kernels.law import COMPUTED_TORQUE, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.dynamics.kernels.elementary import padded
-from didim.dynamics.kernels.tree import Values, allocate
-from didim.dynamics.terms import TermsMemory, TermTable
+from didim.dynamics.kernels.tree import Values
 from didim.dynamics.torque import Signals, TorqueModel
+from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
@@ -119,10 +119,11 @@ def law_of(loop: Controller | None, model: TorqueModel, inertia: Array) -> Law:
     return (loop or PD(kp=1.0, kv=1.0, drive_gain=1.0)).resolve(model, inertia)
 
 
-def terms_of(model: TorqueModel, loop: Controller | None) -> tuple[TermsMemory, TermsMemory]:
-    """The terms of the robot and of the controller's own model, in memory of their own."""
-    own = None if loop is None or loop.model is None else loop.model.layout.terms
-    return TermsMemory(model.layout.terms), TermsMemory(own or TermTable(model.robot.n))
+def memory_of(model: TorqueModel, loop: Controller | None) -> tuple[TreeMemory, TreeMemory]:
+    """The terms and ties of the robot and of the controller's own model, in memory of their own."""
+    own = None if loop is None else loop.model
+    layout = (model if own is None else own).layout
+    return TreeMemory(model.layout), TreeMemory(layout, with_terms=own is not None)
 
 
 def make_plant(
@@ -133,24 +134,24 @@ def make_plant(
     law: Law,
     reference: PiecewiseCubic,
     channels: PiecewiseCubic,
-    terms: tuple[TermsMemory, TermsMemory],
+    memory: tuple[TreeMemory, TreeMemory],
     friction: int,
     width: float,
 ) -> Plant:
-    """A plant whose memory is zero; `terms` are those of the robot and of the controller's own
-    model, see `terms_of`.
+    """A plant whose memory is zero; `memory` is that of the robot and of the controller's own
+    model, see `memory_of`.
     """
-    n, c, K = model.robot.n, len(model.contacts), len(model.layout.terms.terms)
+    n, c = model.robot.n, len(model.contacts)
     own_model = loop.model if loop is not None and loop.model is not None else None
     own_tree = (model if own_model is None else own_model).tree
     own_channels = () if own_model is None else own_model.channels
     own = values if loop is None else loop.own_values(values)
     state = (loop or PD(kp=1.0, kv=1.0)).controller_state(n, own.contact.shape[0])
     return Plant(
-        model.tree._replace(terms=terms[0].address),
+        memory[0].on(model.tree),
         values,
         0 if code is None else code.address,
-        own_tree._replace(terms=terms[1].address),
+        memory[1].on(own_tree),
         own,
         law,
         state,
@@ -159,7 +160,7 @@ def make_plant(
         len(model.channels),
         model.channels.index(ENABLED) if ENABLED in model.channels else -1,
         np.zeros(2, dtype=np.int64),
-        allocate(n, c, K),
+        work_of(model.layout, own_tree.parent.size),
         ContactWorkspace(
             np.zeros(c),
             np.zeros(c),

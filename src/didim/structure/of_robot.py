@@ -44,9 +44,8 @@ def suspects_of_robot(
         found.append(Suspect("gravity", "gravity", Remedy.GRAVITY, None, "rad", 2, _gravity))
     found += [_payload(model, k) for k in range(1, len(courses))]
     if not closed:
-        period = max(float(np.median(np.diff(each.t))) for each in courses)
         late = Suspect("time shift", "time shift", Remedy.TIME_SHIFT, unit="s", torque=_late)
-        found.append(replace(late, harmless=period))
+        found.append(replace(late, usual=True))
     return found
 
 
@@ -54,7 +53,7 @@ def _friction(model: BaseModel, courses: Sequence[Course], j: int) -> list[Suspe
     """Friction of a joint beyond what the model has."""
     parameters = model.full.parameters
     has = {each.symbol for each in parameters if each.joint == j and each.coupling is None}
-    linear = model.robot.joints[j].kind == "prismatic"
+    linear = model.robot.coordinates[j].kind == "prismatic"
     torque, damping = ("N", "N s/m") if linear else ("N m", "N m s/rad")
     inertia, quadratic = ("kg", "N s²/m²") if linear else ("kg m²", "N m s²/rad²")
     fastest = max(float(np.abs(each.states.dq[:, j]).max()) for each in courses)
@@ -138,7 +137,7 @@ def load(course: Course) -> Array:
 
 def _spring(model: BaseModel, courses: Sequence[Course], j: int) -> Suspect:
     middle = float(np.mean(np.concatenate([each.states.q[:, j] for each in courses])))
-    unit = "N/m" if model.robot.joints[j].kind == "prismatic" else "N m/rad"
+    unit = "N/m" if model.robot.coordinates[j].kind == "prismatic" else "N m/rad"
     torque = on_joint(j, lambda course: course.states.q[:, j] - middle)
     shapes = {"qs": middle}
     return Suspect(
@@ -149,7 +148,7 @@ def _spring(model: BaseModel, courses: Sequence[Course], j: int) -> Suspect:
 def _ripple(model: BaseModel, seen: Ripple) -> Suspect:
     """The largest sine in the residual of a joint over its position."""
     j, order = seen.joint, seen.order
-    unit = "N" if model.robot.joints[j].kind == "prismatic" else "N m"
+    unit = "N" if model.robot.coordinates[j].kind == "prismatic" else "N m"
 
     def torque(course: Course) -> list[Torques]:
         angle = order * course.states.q[:, j]
@@ -197,7 +196,7 @@ def _couplings(model: BaseModel, j: int) -> list[Suspect]:
 
         return Suspect(f"{symbol}{pair}", "couplings", Remedy.COUPLING, j, unit, torque=torque)
 
-    if {model.robot.joints[i].kind for i in (j, j + 1)} == {"revolute"}:
+    if {model.robot.coordinates[i].kind for i in (j, j + 1)} == {"revolute"}:
         units = "kg m²", "N m s/rad"
     else:
         units = "", ""

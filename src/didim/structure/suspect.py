@@ -72,9 +72,9 @@ class Suspect:
     """Values of the effect's shapes that were assumed, by symbol."""
     tried: float = 1.0
     """Alternatives of which this is the best: its p-value counts as many times."""
-    harmless: float = 0.0
-    """Size that every record may have, as a sample held by a controller is half a period late. It
-    is then added before anything else is tested, and named only where it is larger.
+    usual: bool = False
+    """Whether it is added before anything else is tested and named last: many records have it, as a
+    torque that a controller holds acts half a period late.
     """
 
 

@@ -17,10 +17,15 @@ from didim.errors import InfeasibleError, InputError
 from didim.results.common_rows import errors_on_common_rows
 from didim.results.doubts import WORSE, worsening
 from didim.results.estimate import Estimate
+from didim.results.lack_of_fit import LackOfFit
 from didim.study.study import Study
 
 DISAGREEMENT_SIGMAS = 3.0
 """Sigmas of their difference beyond which two methods disagree."""
+
+
+CELL = 21
+"""Characters of a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,7 @@ class Comparison:
         apart = {each.name: each for each in self.disagreements}
         width = max(12, *(len(name) for name in names))
         lines = [
-            f"{'':<{width}}" + "".join(f"   {label:^21}" for label, _ in self.found),
+            f"{'':<{width}}" + "".join(f"   {label:^{CELL}}" for label, _ in self.found),
             f"{'parameter':<{width}}" + f"   {'value':>10} {'2 sigma*':>10}" * len(self.found),
         ]
         for name in names:
@@ -120,10 +125,10 @@ class Comparison:
             lines.append(f"{name:<{width}}{row}{flag}")
         lines.append("")
         for title, texts in self._figures():
-            lines.append(f"{title:<{width}}" + "".join(f"   {text:>21}" for text in texts))
+            lines.append(f"{title:<{width}}" + "".join(f"   {text:>{CELL}}" for text in texts))
         lines.append(
             f"{'seconds':<{width}}"
-            + "".join(f"   {run.seconds:>21.2g}" for run in self.runs if run.estimate)
+            + "".join(f"   {run.seconds:>{CELL}.2g}" for run in self.runs if run.estimate)
         )
         lines.append(
             "\n* corrected for the colour of the residuals, as the intervals of didim identify are"
@@ -133,6 +138,7 @@ class Comparison:
         lines += [
             f"\n{run.label}: not run. {run.reason}" for run in self.runs if run.estimate is None
         ]
+        lines += [f"\n{label}: {each.lack.note}" for label, each in self.found if each.lack.note]
         lines += [
             f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"
         ]
@@ -143,6 +149,7 @@ class Comparison:
         estimates = [estimate for _, estimate in self.found]
         yield "status", [str(each.status) for each in estimates]
         yield "residual", [f"{100 * each.residual:.3g} %" for each in estimates]
+        yield "lacks", [_lacking(each.lack) for each in estimates]
         for use, name, errors in self.same_rows:
             yield f"{use} {name}**"[:30], [f"{100 * each:.3g} %" for each in errors]
 
@@ -164,6 +171,16 @@ class Comparison:
         return (
             f"The methods agree within {DISAGREEMENT_SIGMAS:g} sigma of their difference.{warning}"
         )
+
+
+def _lacking(lack: LackOfFit) -> str:
+    """What the tests name, for a cell."""
+    if lack.quiet:
+        return "nothing found"
+    if not lack.found:
+        return "not tested"
+    text = ", ".join(row.name for row in lack.found)
+    return text if len(text) <= CELL else f"{text[: CELL - 4]} ..."
 
 
 def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:

@@ -13,10 +13,11 @@ from scipy.linalg import solve_triangular
 
 from didim.dynamics.base.regrouping import Regrouping, regrouping
 from didim.dynamics.kernels.regressor import regressor_batch
-from didim.dynamics.kernels.tree import Tree, allocate
+from didim.dynamics.kernels.tree import Tree
 from didim.dynamics.layout import Layout
-from didim.dynamics.terms import TermsMemory
+from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.errors import InputError
+from didim.robot.effects import LINK
 
 Array = NDArray[np.float64]
 
@@ -56,18 +57,18 @@ def random_regressor(tree: Tree, layout: Layout) -> Array:
     n, c, p = layout.n, len(layout.contacts), len(layout.names)
     N = 20 + 4 * p // n
     random = np.random.default_rng(20100101)
-    memory = TermsMemory(layout.terms)
-    tree = tree._replace(terms=memory.address)
+    memory = TreeMemory(layout)
+    slides = np.isin(layout.axis_inertia[:n], layout.link[:, LINK.index("M")])
     found, columns = np.zeros((0, n, p)), layout.columns()
     for _ in range(MAX_DRAWS):
         q = random.uniform(-np.pi, np.pi, (N, n))
-        q[:, tree.prismatic == 1] /= np.pi
+        q[:, slides] /= np.pi
         dq, ddq = random.standard_normal((2, N, n)) * [[[2.0]], [[6.0]]]
         W, slip = np.zeros((N, n, p)), random.uniform(-1, 1, (N, c))
         load = random.standard_normal((N, n)) if layout.terms.loaded else np.zeros((N, 0))
         channels = random.uniform(0.5, 1.5, (N, len(layout.terms.channels)))
-        work = allocate(n, c, len(layout.terms.terms))
-        regressor_batch(tree, columns, q, dq, ddq, slip, load, channels, work, False, W)
+        work = work_of(layout)
+        regressor_batch(memory.on(tree), columns, q, dq, ddq, slip, load, channels, work, False, W)
         finite = np.isfinite(W)
         found = np.concatenate([found, W[finite.all(axis=(1, 2))]])[:N]
         if len(found) == N:

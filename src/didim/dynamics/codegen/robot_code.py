@@ -13,9 +13,11 @@ from functools import lru_cache
 import numpy as np
 
 from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torque, move, place
+from didim.dynamics.codegen.ties import gather_inertia, gather_torque, spread
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.direct import SMALLEST_PIVOT
 from didim.dynamics.kernels.tree import Tree
+from didim.dynamics.tied import Tied
 from didim.jit.machine_code import MachineCode, Program, generic, machine_code
 from didim.jit.statements import Symbol
 
@@ -24,42 +26,52 @@ MOST_JOINTS = 12
 does compiling them.
 """
 
+_GEOMETRY = len(Tree._fields) - 2
+"""Fields of a tree that are no addresses."""
+
 _ARRAYS = ("q", "cos", "sin", "dq", "link", "armature", "M", "bias")
 
 
-def robot_code(tree: Tree) -> MachineCode | None:
+def robot_code(tree: Tree, tied: Tied | None = None) -> MachineCode | None:
     """The code of a robot, called by `kernels.direct.factored`; None where the generic kernels do
     its work: it has more joints than MOST_JOINTS, or DIDIM_GENERIC is set.
     """
     if tree.parent.size > MOST_JOINTS or generic():
         return None
+    arrays = (*tree[:_GEOMETRY], *(() if tied is None else vars(tied).values()))
     return _compiled(
-        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, tree[:-1]))
+        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, arrays))
     )
 
 
 @lru_cache(maxsize=32)
 def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
-    geometry = (np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays)
-    parent, prismatic, rotation, translation, gravity = geometry
-    return machine_code(_program(Tree(parent, prismatic, rotation, translation, gravity, 0)))
-
-
-def _program(tree: Tree) -> Program:
-    """From `_ARRAYS`: bias (n,), the factor of M (n, n), and the joint at which it fails, or -1."""
-    code, n = Trace(), int(tree.parent.size)
-    q, cos, sin, dq = ([f"{name}[{i}]" for i in range(n)] for name in ("q", "cos", "sin", "dq"))
-    links: list[Vector] = [[f"link[{10 * i + k}]" for k in range(10)] for i in range(n)]
-    frames = place(code, tree, list(q), list(cos), list(sin))
-    bias = link_torque(
-        code,
-        frames,
-        links,
-        move(code, frames, [float(g) for g in tree.gravity], list(dq), [0.0] * n),
+    read = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
+    tied = Tied(*read[_GEOMETRY:]) if len(read) > _GEOMETRY else None
+    parent, prismatic, rotation, translation, gravity = read[:_GEOMETRY]
+    return machine_code(
+        _program(Tree(parent, prismatic, rotation, translation, gravity, 0, 0), tied)
     )
+
+
+def _program(tree: Tree, tied: Tied | None) -> Program:
+    """From `_ARRAYS`: bias (n,), the factor of M (n, n), and the joint at which it fails, or -1.
+    Cosines and sines are those of all m joints.
+    """
+    code, m = Trace(), int(tree.parent.size)
+    n = m if tied is None else 1 + int(tied.coordinate.max())
+    q, dq = ([f"{name}[{i}]" for i in range(n)] for name in ("q", "dq"))
+    cos, sin = ([f"{name}[{i}]" for i in range(m)] for name in ("cos", "sin"))
+    links: list[Vector] = [[f"link[{10 * i + k}]" for k in range(10)] for i in range(m)]
+    frames = place(code, tree, spread(code, tied, list(q), positions=True), list(cos), list(sin))
+    rates = spread(code, tied, list(dq))
+    gravity: Vector = [float(g) for g in tree.gravity]
+    torque = link_torque(code, frames, links, move(code, frames, gravity, rates, [0.0] * m))
+    bias = gather_torque(code, tied, torque)
+    inertia = gather_inertia(code, tied, inertia_matrix(code, frames, links))
     M = [
         [code.add(share, f"armature[{i * n + j}]") for j, share in enumerate(row)]
-        for i, row in enumerate(inertia_matrix(code, frames, links))
+        for i, row in enumerate(inertia)
     ]
     L, pivots = factor(code, M)
     outputs: list[tuple[str, Symbol]] = []

@@ -33,6 +33,7 @@ from didim.dynamics.kernels.terms import (
     read_terms,
     set_channels,
 )
+from didim.dynamics.kernels.ties import gather_matrix, read_ties, spread_rates
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import (
     Vector,
@@ -69,9 +70,9 @@ table, since every array that is handed from kernel to kernel costs compile time
 """
 
 
-def allocate_ground(n: int) -> Any:
-    """Scratch for a robot of n joints."""
-    return np.zeros((n, WIDTH))
+def allocate_ground(m: int) -> Any:
+    """Scratch for a robot of m joints."""
+    return np.zeros((m, WIDTH))
 
 
 @kernel
@@ -236,15 +237,11 @@ def add_sliding_terms(terms: Terms, phi: Any, slip: Any, by_q: Any, by_dq: Any) 
             add_term_derivatives(terms, k, by_x, by_v, by_q, by_dq)
 
 
-@shared
-def motion_derivatives(
+@kernel
+def joint_derivatives(
     tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
 ) -> None:
-    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by
-    dq, no Coulomb contact.
-
-    Implements (39).
-    """
+    """`motion_derivatives` (m, m) of all joints at their rates dq, ddq (m,), without terms."""
     n = dq.size
     for i in range(n):
         carry(tree, i, dq, ddq, work, g)
@@ -298,8 +295,57 @@ def motion_derivatives(
             j = tree.parent[j]
         if tree.parent[i] >= 0:
             gather(tree, i, g)
+
+
+@shared
+def tied_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """`motion_derivatives` (n, n), without terms, where joints follow others."""
+    ties = read_ties(tree.ties)
+    spread_rates(ties, dq, ddq)
+    none, zeros = ties.none, ties.none[0]
+    links = Values(
+        values.link, none, none, zeros, zeros, zeros, 0, none, values.only, zeros, zeros, zeros
+    )
+    joint_dq, joint_ddq = ties.motion[1], ties.motion[2]
+    joint_derivatives(tree, links, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq)
+    for i in range(dq.size):
+        for j in range(dq.size):
+            M[i, j] = values.armature[i, j]
+            by_q[i, j] = 0.0
+            by_dq[i, j] = values.viscous[i, j]
+        by_dq[i, i] += (
+            values.viscous_positive[i] if dq[i] > 0.0 else values.viscous_negative[i]
+        ) * (dq[i] != 0.0)
+    gather_matrix(ties, ties.M, M)
+    gather_matrix(ties, ties.by_q, by_q)
+    gather_matrix(ties, ties.by_dq, by_dq)
+
+
+@shared
+def free_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """`motion_derivatives`, without terms, where every joint is a coordinate."""
+    joint_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+
+
+@kernel
+def motion_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """M, d tau/d q and d tau/d dq (n, n), row: torque, at the placement held in `work`; friction by
+    dq, no Coulomb contact.
+
+    Implements (39).
+    """
+    if tree.ties != 0:
+        tied_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+    else:
+        free_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
     if tree.terms != 0:
-        add_smooth_derivatives(tree.terms, values.term, work.angle[:n], dq, by_q, by_dq)
+        add_smooth_derivatives(tree.terms, values.term, work.angle[: dq.size], dq, by_q, by_dq)
 
 
 @entry(void(tree_type, values_type, *[_matrix] * 4, work_type, _matrix, _cube, _cube, _cube))

@@ -14,7 +14,7 @@ from didim.dynamics.kernels.inverse import (
     add_contact,
     add_coulomb,
     add_dissipation,
-    link_torque,
+    motion_torque,
     own_friction,
 )
 from didim.dynamics.kernels.terms import (
@@ -23,14 +23,15 @@ from didim.dynamics.kernels.terms import (
     set_channels,
     solve_loads,
 )
+from didim.dynamics.kernels.ties import gather_matrix, read_ties
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
     Work,
-    move,
     place,
     tree_type,
     turn,
+    turn_tied,
     values_type,
     work_type,
 )
@@ -81,26 +82,46 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
 
     Implements (1).
     """
+    if tree.ties != 0:
+        tied_inertia(tree, values, work)
+    else:
+        joint_inertia(tree, values, values.armature, work, work.M)
+
+
+@shared
+def tied_inertia(tree: Tree, values: Values, work: Work) -> None:
+    """`inertia_matrix` where joints follow others."""
+    ties = read_ties(tree.ties)
+    joint_inertia(tree, values, ties.none, work, ties.M)
+    for i in range(work.M.shape[0]):
+        for k in range(work.M.shape[0]):
+            work.M[i, k] = values.armature[i, k]
+    gather_matrix(ties, ties.M, work.M)
+
+
+@kernel
+def joint_inertia(tree: Tree, values: Values, armature: Any, work: Work, M: Any) -> None:
+    """M (m, m) of all joints, with rotors `armature` (m, m)."""
     n = tree.parent.size
     for i in range(n):
         for k in range(10):
             work.composite[i, k] = values.link[i, k]
         for k in range(n):
-            work.M[i, k] = values.armature[i, k]
+            M[i, k] = armature[i, k]
     for i in range(n - 1, -1, -1):
         body = work.composite
         if tree.prismatic[i]:
             f, m = (0.0, 0.0, body[i, 9]), (body[i, 7], -body[i, 6], 0.0)
         else:
             f, m = (-body[i, 7], body[i, 6], 0.0), (body[i, 2], body[i, 4], body[i, 5])
-        work.M[i, i] += f[2] if tree.prismatic[i] else m[2]
+        M[i, i] += f[2] if tree.prismatic[i] else m[2]
         k, j = i, tree.parent[i]
         while j >= 0:
             f = out_of(work.R, k, f)
             m = add(out_of(work.R, k, m), cross(get(work.P, k), f))
             inertia = f[2] if tree.prismatic[j] else m[2]
-            work.M[i, j] += inertia
-            work.M[j, i] += inertia
+            M[i, j] += inertia
+            M[j, i] += inertia
             k, j = j, tree.parent[j]
         if tree.parent[i] >= 0:
             carry_to_parent(tree, i, work)
@@ -152,8 +173,7 @@ def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
     """N(q, dq) of the links alone into work.bias, at the placement held in `work`; uses ddq = 0."""
     for i in range(dq.size):
         work.bias[i] = 0.0
-    move(tree, dq, work.bias, work)
-    link_torque(tree, values, work, work.bias)
+    motion_torque(tree, values, dq, work.bias, work, work.bias)
 
 
 @shared
@@ -167,20 +187,21 @@ def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Wor
 
 @kernel
 def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, work: Work) -> int:
-    """N(q, dq) without Coulomb contacts into work.bias, the factor of M into work.M; the status of
-    `factor`.
+    """N(q, dq) without Coulomb contacts and terms into work.bias, the factor of M into work.M; the
+    status of `factor`.
 
     `code_address` is the address of the robot's own code, or 0.
     """
     if code_address != 0:
-        turn(q, work)
+        if tree.ties != 0:
+            turn_tied(tree.ties, q, work)
+        else:
+            turn(q, work)
         arrays = (q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
         failed = call_int64(code_address, arrays)
     else:
         failed = factored_by_recursion(tree, values, q, dq, work)
     add_dissipation(values, dq, work.bias)
-    if tree.terms != 0:
-        add_to_bias(tree.terms, values.term, q, dq, work.bias)
     return failed
 
 
@@ -214,6 +235,7 @@ def direct_dynamics(
     """
     failed = factored(tree, values, 0, q, dq, work)
     if tree.terms != 0:
+        add_to_bias(tree.terms, values.term, q, dq, work.bias)
         add_sliding(tree.terms, values, dq, tau, slip, work, ddq)
     else:
         add_coulomb(values, slip, work.bias)

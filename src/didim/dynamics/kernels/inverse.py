@@ -21,12 +21,14 @@ from didim.dynamics.kernels.terms import (
     set_channels,
     set_load,
 )
+from didim.dynamics.kernels.ties import gather_torque, read_ties, spread_rates
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
     Work,
     move,
-    place,
+    place_joints,
+    place_tied,
     tree_type,
     values_type,
     work_type,
@@ -64,7 +66,7 @@ def wrench(values: Values, i: int, work: Work) -> None:
 
 @kernel
 def link_torque(tree: Tree, values: Values, work: Work, tau: Any) -> None:
-    """tau (n,) of the links alone at the motion held in `work` (Newton-Euler, backward)."""
+    """tau (m,) of the links alone at the motion held in `work` (Newton-Euler, backward)."""
     n = tree.parent.size
     for i in range(n):
         wrench(values, i, work)
@@ -76,6 +78,35 @@ def link_torque(tree: Tree, values: Values, work: Work, tau: Any) -> None:
             m = add(out_of(work.R, i, get(work.moment, i)), cross(get(work.P, i), f))
             put(work.force, p, add(get(work.force, p), f))
             put(work.moment, p, add(get(work.moment, p), m))
+
+
+@kernel
+def motion_torque(tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, tau: Any) -> None:
+    """tau (n,) of the links alone at the placement held in `work`."""
+    if tree.ties != 0:
+        tied_torque(tree, values, dq, ddq, work, tau)
+    else:
+        move(tree, dq, ddq, work)
+        link_torque(tree, values, work, tau)
+
+
+@shared
+def tied_torque(tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, tau: Any) -> None:
+    """`motion_torque` where joints follow others."""
+    ties = read_ties(tree.ties)
+    spread_rates(ties, dq, ddq)
+    move(tree, ties.motion[1], ties.motion[2], work)
+    link_torque(tree, values, work, ties.motion[2])
+    gather_torque(ties, ties.motion[2], tau)
+
+
+@shared
+def tied_torque_at(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, work: Work, tau: Any
+) -> None:
+    """`tied_torque` at the coordinates q (n,)."""
+    place_tied(tree, q, work)
+    tied_torque(tree, values, dq, ddq, work, tau)
 
 
 @kernel
@@ -162,6 +193,42 @@ def add_terms(
     add_contact_terms(terms, values.term, slip, tau)
 
 
+@shared
+def add_terms_batch(
+    address: int,
+    values: Values,
+    q: Any,
+    dq: Any,
+    slip: Any,
+    channels: Any,
+    work: Work,
+    tau: Any,
+    load: Any,
+) -> None:
+    """`add_terms` over the rows of an `inverse_dynamics_batch`."""
+    for k in range(q.shape[0]):
+        set_channels(address, channels[k])
+        add_terms(address, values, q[k], dq[k], slip[k], work, tau[k])
+        get_loads(address, load[k])
+
+
+@kernel
+def inverse_dynamics_without_terms(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
+    """tau (n,) = M(q) ddq + N(q, dq), eq. 1, of one sample, but for the terms."""
+    if tree.ties != 0:
+        tied_torque_at(tree, values, q, dq, ddq, work, tau)
+    else:
+        place_joints(tree, q, work)
+        move(tree, dq, ddq, work)
+        link_torque(tree, values, work, tau)
+    add_dissipation(values, dq, tau)
+    add_coulomb(values, slip, tau)
+    for i in range(ddq.size):
+        tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
+
+
 @kernel
 def inverse_dynamics(
     tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
@@ -170,13 +237,7 @@ def inverse_dynamics(
 
     Implements (1).
     """
-    place(tree, q, work)
-    move(tree, dq, ddq, work)
-    link_torque(tree, values, work, tau)
-    add_dissipation(values, dq, tau)
-    add_coulomb(values, slip, tau)
-    for i in range(ddq.size):
-        tau[i] += row_times(values.armature, i, -1 if values.coupled else i, ddq)
+    inverse_dynamics_without_terms(tree, values, q, dq, ddq, slip, work, tau)
     if tree.terms != 0:
         add_terms(tree.terms, values, q, dq, slip, work, tau)
 
@@ -195,11 +256,10 @@ def inverse_dynamics_batch(
     load: Any,
 ) -> None:
     """`inverse_dynamics` over the rows of q, dq, ddq (N, n), slip (N, c) and channels (N, k), into
-    tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them.
+    tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them. Terms come in a
+    loop of their own: robots without them run as if there were none.
     """
     for k in range(q.shape[0]):
-        if tree.terms != 0:
-            set_channels(tree.terms, channels[k])
-        inverse_dynamics(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
-        if tree.terms != 0:
-            get_loads(tree.terms, load[k])
+        inverse_dynamics_without_terms(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
+    if tree.terms != 0:
+        add_terms_batch(tree.terms, values, q, dq, slip, channels, work, tau, load)

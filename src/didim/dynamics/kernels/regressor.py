@@ -14,16 +14,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from didim.dynamics.kernels.terms import fill_terms, set_signals
+from didim.dynamics.kernels.ties import read_ties, spread_rates
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
-from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.compiled import entry, kernel, record_type, shared
 from didim.jit.types import boolean, float64, int64, void
 
 
 class Columns(NamedTuple):
     """Where each parameter's column goes; -1 where it is left out."""
 
-    link: Any  # (n, 10) int64
+    link: Any  # (m, 10) int64
     row: Any  # (e,) int64 joint of each entry
     column: Any  # (e,) int64
     source: Any  # (e,) int64 index into the sources of `fill_sources`
@@ -150,14 +151,39 @@ def link_columns(tree: Tree, columns: Columns, i: int, work: Work, W: Any) -> No
 
 
 @kernel
-def placed_regressor(
-    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
-) -> None:
-    """`regressor` at the placement held in `work`."""
+def joint_columns(tree: Tree, columns: Columns, dq: Any, ddq: Any, work: Work, W: Any) -> None:
+    """The columns of all links in the torques of all joints, W (m, p)."""
     move(tree, dq, ddq, work)
     fill_twists(tree, work)
     for i in range(dq.size):
         link_columns(tree, columns, i, work, W)
+
+
+@shared
+def tied_columns(tree: Tree, columns: Columns, dq: Any, ddq: Any, work: Work, W: Any) -> None:
+    """The columns of all links in the torques of the coordinates, W (n, p), where joints follow
+    others.
+    """
+    ties = read_ties(tree.ties)
+    spread_rates(ties, dq, ddq)
+    for k in range(ties.ratio.size):
+        for c in range(W.shape[1]):
+            ties.W[k, c] = 0.0
+    joint_columns(tree, columns, ties.motion[1], ties.motion[2], work, ties.W)
+    for k in range(ties.ratio.size):
+        for c in range(W.shape[1]):
+            W[ties.coordinate[k], c] += ties.ratio[k] * ties.W[k, c]
+
+
+@kernel
+def placed_regressor(
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+) -> None:
+    """`regressor` at the placement held in `work`."""
+    if tree.ties != 0:
+        tied_columns(tree, columns, dq, ddq, work, W)
+    else:
+        joint_columns(tree, columns, dq, ddq, work, W)
     if columns.row.size > 0:
         fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):

@@ -1,7 +1,8 @@
 """The flat arrays that describe a robot to the kernels, and the motion of its links.
 
 `Tree` is the geometry, `Values` the numerical parameters, `Work` the scratch memory of one thread.
-n joints, c contacts, K terms. Frame i moves along or about its own z axis; `rotation` and
+n coordinates, m joints and links, which are as many unless joints follow others (`ties.py`), c
+contacts, K terms. Frame i moves along or about its own z axis; `rotation` and
 `translation` place it in its parent's frame at q_i = 0.
 """
 
@@ -12,26 +13,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
+from didim.dynamics.kernels.ties import read_ties, spread_positions
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
-from didim.jit.compiled import kernel, record_type
+from didim.jit.compiled import kernel, record_type, shared
 from didim.jit.types import float64, int64
 
 
 class Tree(NamedTuple):
     """What its parameters phi do not change in a robot."""
 
-    parent: Any  # (n,) int64, -1: the base; a parent comes before its children
-    prismatic: Any  # (n,) int64, 1 where the joint slides
-    rotation: Any  # (n, 3, 3)
-    translation: Any  # (n, 3) m
+    parent: Any  # (m,) int64, -1: the base; a parent comes before its children
+    prismatic: Any  # (m,) int64, 1 where the joint slides
+    rotation: Any  # (m, 3, 3)
+    translation: Any  # (m, 3) m
     gravity: Any  # (3,) m/s^2, in the base frame
     terms: int  # address of the effects that are expressions (`terms.py`), 0: none
+    ties: int  # address of what joints follow (`ties.py`), 0: each is a coordinate
 
 
 class Values(NamedTuple):
     """The parameters phi, sorted by what they do (SI units, joint side)."""
 
-    link: Any  # (n, 10) XX XY XZ YY YZ ZZ MX MY MZ M
+    link: Any  # (m, 10) XX XY XZ YY YZ ZZ MX MY MZ M
     armature: Any  # (n, n) rotor inertias and their couplings: torque = armature @ ddq
     viscous: Any  # (n, n) torque = viscous @ dq
     viscous_positive: Any  # (n,) torque = viscous_positive * max(dq, 0)
@@ -48,26 +51,26 @@ class Values(NamedTuple):
 class Work(NamedTuple):
     """Scratch memory, one per thread."""
 
-    angle: Any  # (padded n,) joint positions; so the next two
+    angle: Any  # (padded m,) positions, the coordinates first; so the next two, of the joints
     cos: Any
     sin: Any
-    R: Any  # (n, 3, 3) rotation from frame i to its parent, at q
-    P: Any  # (n, 3) origin of frame i in its parent, at q
-    w: Any  # (n, 3) angular velocity, in frame i; so the next two
-    dw: Any  # (n, 3) angular acceleration
-    dv: Any  # (n, 3) acceleration of the origin, less gravity
-    force: Any  # (n, 3)
-    moment: Any  # (n, 3) about the origin of frame i
-    composite: Any  # (n, 10) inertial parameters of the subtree that starts at link i
-    turn: Any  # (n, n, 3) angular part of joint j's unit motion, seen in frame i: [i, j]
-    slide: Any  # (n, n, 3) its linear part, at the origin of frame i
+    R: Any  # (m, 3, 3) rotation from frame i to its parent, at q
+    P: Any  # (m, 3) origin of frame i in its parent, at q
+    w: Any  # (m, 3) angular velocity, in frame i; so the next two
+    dw: Any  # (m, 3) angular acceleration
+    dv: Any  # (m, 3) acceleration of the origin, less gravity
+    force: Any  # (m, 3)
+    moment: Any  # (m, 3) about the origin of frame i
+    composite: Any  # (m, 10) inertial parameters of the subtree that starts at link i
+    turn: Any  # (m, m, 3) angular part of joint j's unit motion, seen in frame i: [i, j]
+    slide: Any  # (m, m, 3) its linear part, at the origin of frame i
     M: Any  # (n, n)
     bias: Any  # (n,)
     sources: Any  # (4 n + 3 c + 1 + K,) signals that the effects are made of
 
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
-tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, int64)
+tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, int64, int64)
 work_type = record_type(
     Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector
 )
@@ -76,17 +79,17 @@ values_type = record_type(
 )
 
 
-def allocate(n: int, c: int, K: int) -> Work:
-    """Scratch memory for a robot of n joints, c contacts and K terms; the kernels themselves
-    allocate nothing.
+def allocate(n: int, c: int, K: int, m: int) -> Work:
+    """Scratch memory for a robot of n coordinates, c contacts, K terms and m joints; the kernels
+    themselves allocate nothing.
     """
     shapes = [
-        *[(padded(n),)] * 3,
-        (n, 3, 3),
-        *[(n, 3)] * 6,
-        (n, 10),
-        (n, n, 3),
-        (n, n, 3),
+        *[(padded(m),)] * 3,
+        (m, 3, 3),
+        *[(m, 3)] * 6,
+        (m, 10),
+        (m, m, 3),
+        (m, m, 3),
         (n, n),
         (n,),
         (4 * n + 3 * c + 1 + K,),
@@ -102,9 +105,36 @@ def turn(q: Any, work: Work) -> None:
     sines(work.angle, q.size, work.cos, work.sin)
 
 
+@shared
+def turn_tied(address: int, q: Any, work: Work) -> None:
+    """Cosines and sines of the joint positions, from the coordinates q (n,)."""
+    ties = read_ties(address)
+    spread_positions(ties, q)
+    turn(ties.motion[0], work)
+
+
 @kernel
 def place(tree: Tree, q: Any, work: Work) -> None:
-    """R_i, P_i: frame i in its parent at the joint positions q (n,), rad or m."""
+    """R_i, P_i: frame i in its parent at the coordinates q (n,), rad or m."""
+    if tree.ties != 0:
+        place_tied(tree, q, work)
+    else:
+        place_joints(tree, q, work)
+
+
+@shared
+def place_tied(tree: Tree, q: Any, work: Work) -> None:
+    """`place` where joints follow others."""
+    ties = read_ties(tree.ties)
+    spread_positions(ties, q)
+    place_joints(tree, ties.motion[0], work)
+    for i in range(q.size):
+        work.angle[i] = q[i]
+
+
+@kernel
+def place_joints(tree: Tree, q: Any, work: Work) -> None:
+    """`place` at the positions q (m,) of all joints."""
     one_by_one = q.size < MIN_VECTOR_LENGTH
     if one_by_one:
         for i in range(q.size):
@@ -129,8 +159,8 @@ def place(tree: Tree, q: Any, work: Work) -> None:
 
 @kernel
 def move(tree: Tree, dq: Any, ddq: Any, work: Work) -> None:
-    """w_i, dw_i, dv_i from base to tips; gravity enters as an acceleration of the base
-    (Newton-Euler, forward).
+    """w_i, dw_i, dv_i from base to tips at the rates dq, ddq (m,) of all joints; gravity enters as
+    an acceleration of the base (Newton-Euler, forward).
     """
     for i in range(tree.parent.size):
         p = tree.parent[i]

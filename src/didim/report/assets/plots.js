@@ -170,6 +170,30 @@
     box.replaceChildren(svg);
   }
 
+  // Bars below each other: a name before, a text behind each; never narrower than both need.
+  function bars(plot, box) {
+    const { names, values, colors, texts } = plot.spec, width = Math.max(box.clientWidth, 220), row = 22;
+    const longest = (list) => 7 * Math.min(Math.max(...list.map((n) => n.length)), 24);
+    const left = 10 + longest(names), room = Math.max(width - left - longest(texts) - 14, 40);
+    const high = Math.max(...values) || 1, bottom = 8 + row * names.length, height = bottom + 40;
+    const px = (v) => left + (v / high) * room;
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": box.getAttribute("aria-label") });
+    const grid = make("g", { class: "grid" }, svg), labels = make("g", { class: "labels" }, svg);
+    for (const value of ticks(0, high, room / 70)) {
+      make("line", { x1: px(value), x2: px(value), y1: 4, y2: bottom }, grid);
+      make("text", { x: px(value), y: bottom + 16, "text-anchor": "middle" }, labels, shown(value));
+    }
+    make("text", { x: left + room / 2, y: bottom + 34, "text-anchor": "middle" }, labels, plot.spec.x);
+    names.forEach((name, i) => {
+      const y = 8 + row * i, text = name.length > 24 ? name.slice(0, 23) + "…" : name;
+      make("text", { x: left - 6, y: y + 13, "text-anchor": "end" }, labels, text);
+      const bar = make("rect", { x: left, y: y + 2, width: Math.max(px(values[i]) - left, 1), height: row - 8, class: colors[i] }, svg);
+      make("title", {}, bar, `${name}: ${shown(values[i])}, ${texts[i]}`);
+      make("text", { x: px(values[i]) + 6, y: y + 13 }, labels, texts[i]);
+    });
+    box.replaceChildren(svg);
+  }
+
   // ---- zooming: drag, buttons, keys; pictures of one record move together
   function zoomed(plots, plot, low, high) {
     const [least, most] = plot.range, span = Math.min(Math.max(high - low, 1e-4 * (most - least)), most - least);
@@ -220,7 +244,7 @@
   const specs = JSON.parse(document.getElementById("pictures").textContent), plots = [];
   specs.forEach((spec, index) => {
     const box = document.querySelector(`[data-picture="${index}"]`), plot = { spec, index, box };
-    if (spec.kind === "map") spec.values = unpack(spec.values);
+    if (spec.kind !== "curves") spec.values = unpack(spec.values);
     else {
       for (const s of spec.series) { s.x = s.x === null ? spec.series[0].x : unpack(s.x); s.y = unpack(s.y); s.upper = s.upper === null ? null : unpack(s.upper); }
       let low = Math.min(...spec.series.map((s) => s.x[0])), high = Math.max(...spec.series.map((s) => s.x[s.x.length - 1]));
@@ -232,7 +256,7 @@
     }
     plots.push(plot);
   });
-  const draw = (plot) => (plot.spec.kind === "map" ? map : curves)(plot, plot.box);
+  const draw = (plot) => ({ map, bars, curves })[plot.spec.kind](plot, plot.box);
   plots.forEach(draw);
   let width = window.innerWidth, waiting = false;
   const again = () => { waiting = false; if (window.innerWidth !== width) { width = window.innerWidth; plots.forEach(draw); } };

@@ -7,6 +7,7 @@ from didim.report.sections.correlations import Correlations
 from didim.report.sections.distances import Distances
 from didim.report.sections.effects import Effects, Friction
 from didim.report.sections.improvement import HowImproved
+from didim.report.sections.lack import Lack
 from didim.report.sections.loop import Loop
 from didim.report.sections.origin import Origin
 from didim.report.sections.parameters import Parameters
@@ -20,6 +21,7 @@ SECTIONS: tuple[Section, ...] = (
     Verdict(),
     HowImproved(),
     Parameters(),
+    Lack(),
     Friction(),
     Effects(),
     Torques(),

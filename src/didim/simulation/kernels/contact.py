@@ -24,6 +24,7 @@ from didim.dynamics.kernels.elementary import tanhs
 from didim.dynamics.kernels.inverse import add_contact, contact_speed, own_friction
 from didim.dynamics.kernels.terms import (
     FORWARD,
+    add_to_bias,
     contact_sum,
     read_terms,
     run_terms,
@@ -71,21 +72,11 @@ contact_workspace_type = record_type(
 )
 
 
-@kernel
-def fill_limits(tree: Tree, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace) -> None:
-    """The limits of all contacts at this instant; the terms as their registers hold them."""
-    for i in range(contacts.speed.size):
-        contacts.limit[FORTH, i] = values.limit_positive[i]
-        contacts.limit[BACK, i] = values.limit_negative[i]
-    if tree.terms != 0:
-        add_term_limits(tree.terms, values, dq, tau, contacts)
-
-
 @shared
 def add_term_limits(
     address: int, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace
 ) -> None:
-    """Add the terms to both limits of all contacts."""
+    """Add the terms, as their registers hold them, to both limits of all contacts."""
     terms, phi, force = read_terms(address), values.term, contacts.force
     own_friction(terms, values, dq, terms.rest)
     for j in range(tau.size):
@@ -270,14 +261,15 @@ def arrest(values: Values, contacts: ContactWorkspace, dq: Any) -> None:
 
 
 @shared
-def loaded_forces(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
-    """Force and limits of all contacts by smooth friction, where limits depend on the load: at the
-    load that this force leaves.
+def limits_under_load(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
+    """The limits of all contacts by smooth friction, contacts.smooth, where they depend on the
+    load: at the load that the force leaves.
     """
     terms, phi, force = read_terms(address), values.term, contacts.force
     if not terms.loaded:
         return
     for i in range(slip.size):
+        slip[i] = contacts.smooth[i]
         ahead = slip[i] >= 0.0
         contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
     constant = contacts.smooth[: slip.size]
@@ -286,6 +278,7 @@ def loaded_forces(address: int, values: Values, contacts: ContactWorkspace, slip
         forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
         backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
         contacts.limit[FORTH, i], contacts.limit[BACK, i] = forward, backward
+        contacts.smooth[i] = slip[i]
 
 
 @kernel
@@ -314,25 +307,28 @@ def accelerate(
         return failed
     c, n = slip.size, q.size
     contacts.count[0] = 0
-    for j in range(n):
-        ddq[j] = tau[j] - work.bias[j]
-    fill_limits(tree, values, dq, tau, contacts)
     for i in range(c):
         contacts.speed[i] = contact_speed(values, i, dq)
+        contacts.limit[FORTH, i] = values.limit_positive[i]
+        contacts.limit[BACK, i] = values.limit_negative[i]
+    if tree.terms != 0:
+        add_to_bias(tree.terms, values.term, q, dq, work.bias)
+        add_term_limits(tree.terms, values, dq, tau, contacts)
+    for j in range(n):
+        ddq[j] = tau[j] - work.bias[j]
     if friction == SMOOTH:
         for i in range(c):
             contacts.smooth[i] = contacts.speed[i] / width
         tanhs(contacts.smooth)
-        for i in range(c):
-            slip[i] = contacts.smooth[i]
-            limit = contacts.limit[FORTH, i] if contacts.speed[i] > 0.0 else contacts.limit[BACK, i]
-            contacts.force[i] = limit * slip[i]
         if tree.terms != 0:
-            loaded_forces(tree.terms, values, contacts, slip)
-    else:
-        for i in range(c):
-            contacts.force[i] = slide(contacts, i, contacts.speed[i])
+            limits_under_load(tree.terms, values, contacts, slip)
     for i in range(c):
+        u = contacts.speed[i]
+        if friction == SMOOTH:
+            slip[i] = contacts.smooth[i]
+            contacts.force[i] = contacts.limit[FORTH if u > 0.0 else BACK, i] * slip[i]
+        else:
+            contacts.force[i] = slide(contacts, i, u)
         add_contact(values, i, -contacts.force[i], ddq)
     solve(work.M, ddq)
     if friction == EXACT:

@@ -255,7 +255,9 @@ def jolt(
     """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n
     to 2 n of K (4 n, m).
     """
-    weightless = Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], 0)
+    weightless = Tree(
+        tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], 0, tree.ties
+    )
     n = jump.size
     for i in range(slip.size):
         slip[i] = 0.0

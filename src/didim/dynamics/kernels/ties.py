@@ -1,0 +1,76 @@
+"""Joints that follow a coordinate, q_k = ratio_k q_i + offset_k: from the n coordinates to the m
+joints of a tree, and back.
+
+With T (m, n), where T[k, i] = ratio_k, the velocities are T dq, the torques T' tau, the inertia
+matrix T' M T. A robot hands the address of its ties on, 0 where it has none, so that they cost
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.struct_pointers import struct_reader, write_struct
+from didim.jit.types import float64, int64
+
+
+class Ties(NamedTuple):
+    """The m joints of a tree over its coordinates, and scratch: one copy per thread."""
+
+    coordinate: Any  # (m,) int64 that a joint follows, or its own
+    ratio: Any  # (m,)
+    offset: Any  # (m,) rad or m
+    motion: Any  # (3, m) scratch: positions, velocities and accelerations of the joints
+    none: Any  # (m, m) zeros
+    M: Any  # (m, m) scratch; so the next two
+    by_q: Any
+    by_dq: Any
+    W: Any  # (m, at least as many as a regressor has columns) scratch
+
+
+_vector, _matrix = float64[::1], float64[:, ::1]
+ties_type = record_type(Ties, int64[::1], _vector, _vector, *[_matrix] * 6)
+read_ties = struct_reader(ties_type)
+
+WORDS = 128
+"""Of the array that holds the struct."""
+
+
+@entry(int64(ties_type, int64[::1]))
+def write_ties(ties: Ties, words: Any) -> int:
+    """Write the ties where `read_ties` finds them."""
+    return write_struct(ties, words)
+
+
+@kernel
+def spread_positions(ties: Ties, q: Any) -> None:
+    """Positions of the joints from the coordinates q (n,), into the scratch."""
+    for k in range(ties.ratio.size):
+        ties.motion[0, k] = ties.ratio[k] * q[ties.coordinate[k]] + ties.offset[k]
+
+
+@kernel
+def spread_rates(ties: Ties, dq: Any, ddq: Any) -> None:
+    """Velocities and accelerations of the joints, T dq and T ddq, into the scratch."""
+    for k in range(ties.ratio.size):
+        ties.motion[1, k] = ties.ratio[k] * dq[ties.coordinate[k]]
+        ties.motion[2, k] = ties.ratio[k] * ddq[ties.coordinate[k]]
+
+
+@kernel
+def gather_torque(ties: Ties, joints: Any, tau: Any) -> None:
+    """tau (n,) = T' joints (m,)."""
+    for i in range(tau.size):
+        tau[i] = 0.0
+    for k in range(ties.ratio.size):
+        tau[ties.coordinate[k]] += ties.ratio[k] * joints[k]
+
+
+@kernel
+def gather_matrix(ties: Ties, joints: Any, A: Any) -> None:
+    """A (n, n) += T' joints (m, m) T."""
+    for k in range(ties.ratio.size):
+        for l in range(ties.ratio.size):
+            both = ties.ratio[k] * ties.ratio[l]
+            A[ties.coordinate[k], ties.coordinate[l]] += both * joints[k, l]
