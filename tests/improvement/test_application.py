@@ -75,10 +75,16 @@ def test_a_negative_integral_gain_is_refused(case):
         first(case, row("ki", Remedy.INTEGRAL, None, -2.0))
 
 
-@pytest.mark.parametrize(("value", "expected"), [(0.96, 1.0), (0.05, 0.0), (0.5, 0.5), (-0.4, 0.0)])
+@pytest.mark.parametrize(("value", "expected"), [(0.96, 1.0), (1.05, 1.0), (0.5, 0.5)])
 def test_a_velocity_reference_snaps_to_whole_numbers(case, value, expected):
     (found,) = first(case, row("ff", Remedy.VELOCITY_REFERENCE, None, value))
     assert np.allclose(found.loop.velocity_reference, expected)
+
+
+@pytest.mark.parametrize("value", [0.05, -0.4])
+def test_a_velocity_reference_that_stays_what_it_is_is_refused(case, value):
+    with pytest.raises(didim.InputError, match="what it is now"):
+        first(case, row("ff", Remedy.VELOCITY_REFERENCE, None, value))
 
 
 def test_feedforward_is_the_identified_model(case):
@@ -186,10 +192,11 @@ def test_the_surest_comes_first_then_what_resembles_it_then_what_removes_most():
     more = [
         replace(row("ks1", Remedy.EFFECT, 0, effect="spring"), share=0.1),
         replace(row("delay", Remedy.DELAY), share=0.3),
+        replace(row("reference delay", Remedy.REFERENCE_DELAY), share=0.2),
     ]
     lack = LackOfFit((*named, row("mu1", Remedy.EFFECT, 0, effect="load_friction"), *more, quiet))
     first = [("dFs1", "dFs2"), ("dFs1",), ("mu1",)]
-    later = [("gravity",), ("dFs2",), ("delay",), ("ks1",)]
+    later = [("reference delay",), ("gravity",), ("dFs2",), ("delay",), ("ks1",)]
 
     def order(*refused):
         return [tuple(each.name for each in rows) for rows in suspects_in_order(lack, refused)]

@@ -217,5 +217,15 @@ def test_hostile_arguments_are_refused_in_a_line(arguments, said):
 def test_a_record_that_is_too_short_to_hold_out_says_what_to_do():
     start, record = rippled_record(1e-3)
     short = record.between(0.0, 2.0)
+    method = replace(IDIM, decimation=20)
     with pytest.raises(didim.InputError, match="validation records"):
-        held_out(Structure(start, replace(IDIM, decimation=20)), [short], [])
+        held_out(Structure(start, method), [short], [])
+
+
+def test_an_estimate_is_not_lost_where_nothing_can_be_held_out(monkeypatch):
+    start, record = rippled_record()
+    named(monkeypatch, suspect("ripple1", Remedy.EFFECT, effect="ripple", shapes={"order": 8.0}))
+    found = didim.improve(start, record.between(0.0, 2.0), replace(IDIM, decimation=10))
+    assert found.ending is Ending.TOO_SHORT
+    assert found.estimate.names
+    assert not found.steps

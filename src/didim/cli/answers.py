@@ -218,7 +218,9 @@ class ImproveAnswer(Answer):
     improved: bool
     """Whether anything was added."""
     ending: str = Field(
-        json_schema_extra={"enum": ["quiet", "unsupported", "limit", "not_tested", "request"]}
+        json_schema_extra={
+            "enum": ["quiet", "unsupported", "limit", "not_tested", "too_short", "request"]
+        }
     )
     message: str
     """Why the path ends, in a sentence."""

@@ -27,8 +27,9 @@ def suspects_in_order(
     lack: LackOfFit, refused: Collection[tuple[str, ...]] = ()
 ) -> Iterator[tuple[LackRow, ...]]:
     """What to try: the surest suspect, together with what was named of the same effect at other
-    joints, then alone; what the record cannot distinguish from it; then all others that the tests
-    raise, by what they would remove. What was refused before comes last.
+    joints, then alone; what the record cannot distinguish from it; a delay of the reference, which
+    every log may have; then all others that the tests raise, by what they would remove. What was
+    refused before comes last.
     """
     raised = [row for row in lack.rows if row.found or row.p_value < lack.level]
     by_name = {row.name: row for row in reversed(raised)}
@@ -36,7 +37,7 @@ def suspects_in_order(
     same = {(row.effect, row.joint): row for row in reversed(lack.found) if _is_same(row, first)}
     together = tuple(row for row in lack.found if row in same.values())
     others += [row for row in raised if not row.found]
-    others.sort(key=lambda row: -row.share)
+    others.sort(key=lambda row: (row.remedy is not Remedy.REFERENCE_DELAY, -row.share))
     alike = [by_name[name] for name in first.alternatives if name in by_name]
     groups = [together, (first,), *((row,) for row in (*alike, *others))]
     unique = {tuple(row.name for row in group): group for group in reversed(groups)}

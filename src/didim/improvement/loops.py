@@ -135,6 +135,8 @@ def _velocity_reference(
     values = own.ff.copy()
     for j in _joints(row, values.size):
         values[j] = _snapped(values[j] + row.value, row.sigma)
+    if np.array_equal(values, own.ff):
+        raise InputError("within its uncertainty, the velocity reference is what it is now")
     found = _with(loop, replace(own, ff=values))
     if isinstance(loop, ComputedTorque):
         found = replace(found, velocity_reference=values)

@@ -32,6 +32,7 @@ class Ending(Enum):
     UNSUPPORTED = "Nothing more is supported by what the fit did not see."
     LIMIT = "The largest number of rounds is reached."
     NOT_TESTED = "What is missing cannot be tested."
+    TOO_SHORT = "The records are too short to hold a part out: give validation records."
     REQUEST = "Stopped on request."
 
 

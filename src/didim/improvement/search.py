@@ -151,7 +151,11 @@ class _Path:
             if self.reporter.stopped or lack.quiet or lack.reason:
                 break
             if self.unseen is None:
-                self.unseen = held_out(start, self.records, self.validation)
+                try:
+                    self.unseen = held_out(start, self.records, self.validation)
+                except InputError:  # what was identified is not lost
+                    ending = Ending.TOO_SHORT
+                    break
             if known is None:
                 known = self.unseen.predictions(fit.structure, fit.estimate, self.reporter.next)
             found = self._round(number, fit, known)
@@ -163,7 +167,7 @@ class _Path:
             ending = Ending.REQUEST
         elif fit.estimate.lack.quiet:
             ending = Ending.QUIET
-        elif fit.estimate.lack.reason:
+        elif fit.estimate.lack.reason:  # such as a law of the user's own
             ending = Ending.NOT_TESTED
         return Improvement(
             fit.estimate,
