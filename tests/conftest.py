@@ -6,6 +6,7 @@ again, but in the folders that are about them and in tests marked `lack_of_fit`.
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 for library in ("OPENBLAS", "MKL", "OMP"):
@@ -25,4 +26,5 @@ def quiet_lack_of_fit(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     folder = Path(request.node.path).parent.name
     if folder in ABOUT_LACK_OF_FIT or request.node.get_closest_marker("lack_of_fit"):
         return
-    monkeypatch.setattr("didim.identification.identify.lack_of_fit", lambda *_: LackOfFit())
+    module = import_module("didim.identification.identify")
+    monkeypatch.setattr(module, "lack_of_fit", lambda *_: LackOfFit())
