@@ -16,7 +16,7 @@ import pytest  # noqa: E402
 
 from didim.results.lack_of_fit import LackOfFit  # noqa: E402
 
-ABOUT_LACK_OF_FIT = ("structure", "improvement", "docs", "records")
+ABOUT_LACK_OF_FIT = ("structure", "improvement")
 """Folders of tests whose identifications are tested for a lack of fit."""
 
 

@@ -19,6 +19,7 @@ from support.virtual import share_paper
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+ABOUT_LACK_OF_FIT = ("lack-of-fit.md", "improve.md", "report.md")
 APPENDED = "# append to arm.toml\n"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -71,7 +72,13 @@ def shell(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_robot_and_log")
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page, "python", "sh")], ids=lambda page: page.name
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.lack_of_fit] * (page.name in ABOUT_LACK_OF_FIT))
+        for page in PAGES
+        if blocks(page, "python", "sh")
+    ],
+    ids=lambda page: page.name,
 )
 def test_blocks_run_in_order(page, tmp_path, capsys):
     if "didim init arm.toml" not in page.read_text():

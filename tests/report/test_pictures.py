@@ -10,6 +10,8 @@ from didim.report.curves import autocorrelation, correlation
 from didim.report.pictures import new_axes
 from support.reported import found
 
+pytestmark = pytest.mark.lack_of_fit
+
 DRAWN = {
     "friction": lambda estimate, axes: report.friction(estimate, 0, axes),
     "lack_of_fit": lambda estimate, axes: report.lack_of_fit(estimate, axes),

@@ -21,6 +21,11 @@ _SHIFTED = "offset"
 the offset wherever the joint moves.
 """
 
+_ESTIMATED = ("order",)
+"""Shapes that are held where a person declares them, but only nearly known where they were found:
+a ripple whose order is slightly off leaves another one beside it.
+"""
+
 
 def with_effects(model: DynamicModel, rows: Sequence[LackRow]) -> DynamicModel:
     """The model with the effects of these rows, each on its joint under a name of its own."""
@@ -64,10 +69,10 @@ def _effect(robot: Robot, row: LackRow) -> Effect:
         shipped.unknown[each].sign is Sign.POSITIVE for each in shipped.linear
     ):
         raise InputError(f"{row.name} below zero is not physical")
-    unknown = {
-        symbol: replace(each, value=float(row.shapes[symbol])) if symbol in row.shapes else each
-        for symbol, each in shipped.unknown.items()
-    }
+    unknown = dict(shipped.unknown)
+    for symbol, value in row.shapes.items():
+        known = unknown[symbol].known and symbol not in _ESTIMATED
+        unknown[symbol] = replace(unknown[symbol], value=float(value), known=known)
     return replace(shipped, name=_free_name(robot, name, row.joint), unknown=unknown).at(joint)
 
 

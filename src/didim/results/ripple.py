@@ -40,8 +40,14 @@ class Ripple:
 
     @property
     def order(self) -> float:
-        """That of the largest power."""
-        return float(self.orders[self.power.argmax()])
+        """That of the largest power, by a parabola through its neighbours."""
+        k = int(self.power.argmax())
+        if not 0 < k < self.orders.size - 1:
+            return float(self.orders[k])
+        before, top, after = self.power[k - 1 : k + 2]
+        bend = before - 2 * top + after
+        step = 0.5 * (before - after) / bend if bend < 0 else 0.0
+        return float(self.orders[k] + step * (self.orders[k] - self.orders[k - 1]))
 
     @property
     def p_value(self) -> float:

@@ -30,9 +30,12 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     """The text of `source` with the values of `robot`, which must be of the same geometry and joint
     names.
     """
+    root = parsed(read_bytes(source), source.name, comments=True)
+    known = {joint.get("name") for joint in root.findall("joint")}
+    if not known.issuperset((*robot.joint_names, *robot.locked)):
+        raise _another(robot, source.name)
     choice = JointChoice(robot.joint_names, robot.locked)
     _check_same(robot, read_urdf(source, choice), source.name)
-    root = parsed(read_bytes(source), source.name, comments=True)
     _fix(root, robot, source.name)
     links = {link.get("name"): link for link in root.findall("link")}
     joints = root.findall("joint")
@@ -81,10 +84,7 @@ def _check_same(robot: Robot, found: Robot, where: str) -> None:
         for one, other in zip(robot.joints, found.joints, strict=False)
     )
     if not same:
-        raise InputError(
-            f"{where}: is not the URDF of the identified robot {robot.name!r}: joints or geometry "
-            "differ."
-        )
+        raise _another(robot, where)
 
 
 def _child(joint: Element) -> str:
@@ -113,3 +113,11 @@ def _fixed_to(link: str, joints: list[Element]) -> list[str]:
 def _remove(element: Element, tag: str) -> None:
     for each in element.findall(tag):
         element.remove(each)
+
+
+def _another(robot: Robot, where: str) -> InputError:
+    """The error of a file that describes another robot."""
+    return InputError(
+        f"{where}: is not the URDF of the identified robot {robot.name!r}: joints or geometry "
+        "differ."
+    )
