@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import didim
 from didim import report
 from didim.report.curves import autocorrelation, correlation
 from didim.report.pictures import new_axes
 from support.reported import found
 
-pytestmark = pytest.mark.lack_of_fit
+
+def tested(estimate: didim.Estimate) -> didim.Estimate:
+    """The estimate with its tests for a lack of fit, which shared estimates are made without."""
+    return replace(estimate, lack=estimate.lack_of_fit(estimate.experiments))
+
 
 DRAWN = {
     "friction": lambda estimate, axes: report.friction(estimate, 0, axes),
-    "lack_of_fit": lambda estimate, axes: report.lack_of_fit(estimate, axes),
+    "lack_of_fit": lambda estimate, axes: report.lack_of_fit(tested(estimate), axes),
     "position_torque": lambda _, axes: report.position_torque(found("effects"), 0, axes),
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
     "residual_histogram": lambda estimate, axes: report.residual_histogram(
