@@ -117,7 +117,7 @@ def table_of(tested: Tested) -> LackOfFit:
     first = [rows[i] for i in named]
     rest = [row for i, row in enumerate(rows) if i not in named and scores[i].rank]
     rest.sort(key=lambda row: (row.p_value >= LEVEL, -row.share))
-    ties = {i: found.ties for i, found in named.items()}
+    ties = {i: named[i].ties for i in list(named)[:1]}  # the surest moves the parameters most
     shifts = _shifts(tested, tests, {**dict.fromkeys(usual, ()), **ties})
     return LackOfFit((*first, *_best_of_each(first, rest)), groups, shifts=shifts)
 
@@ -144,7 +144,8 @@ def _selected(tested: Tested, tests: ScoreTests) -> dict[int, _Named]:
     named: dict[int, _Named] = {}
     while len(named) < MOST_FOUND:
         groups, members = _p_values(tested, tests)
-        known = {tested.suspects[i].name for i in named}
+        settled = [i for at, each in named.items() for i in (at, *each.ties)]
+        known = {tested.suspects[i].name for i in settled}
         p = {
             i: max(groups[each.group], members[i])
             for i, each in enumerate(tested.suspects)
