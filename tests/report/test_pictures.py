@@ -14,14 +14,14 @@ from didim.report.pictures import new_axes
 from support.reported import found
 
 
-def tested(estimate: didim.Estimate) -> didim.Estimate:
+def with_tests(estimate: didim.Estimate) -> didim.Estimate:
     """The estimate with its tests for a lack of fit, which shared estimates are made without."""
     return replace(estimate, lack=estimate.lack_of_fit(estimate.experiments))
 
 
 DRAWN = {
     "friction": lambda estimate, axes: report.friction(estimate, 0, axes),
-    "lack_of_fit": lambda estimate, axes: report.lack_of_fit(tested(estimate), axes),
+    "lack_of_fit": lambda estimate, axes: report.lack_of_fit(with_tests(estimate), axes),
     "position_torque": lambda _, axes: report.position_torque(found("effects"), 0, axes),
     "torques": lambda estimate, axes: report.torques(estimate, estimate.held_out[0], 1, axes),
     "residual_histogram": lambda estimate, axes: report.residual_histogram(
