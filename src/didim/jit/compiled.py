@@ -35,6 +35,7 @@ import platformdirs
 
 from didim.errors import InputError
 from didim.jit.checked_cache import add_checksums
+from didim.jit.inner import inner_kernels_of
 
 log = logging.getLogger("didim")
 
@@ -43,6 +44,7 @@ R = TypeVar("R")
 
 _PACKAGE = Path(__file__).parents[1]
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _entries: list[Entry[..., Any]] = []
 _lock = threading.RLock()
 
@@ -50,16 +52,16 @@ _lock = threading.RLock()
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Declare an inner kernel: callable from other kernels, always inlined into them."""
     _must_live_in_kernels(function)
-    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, forceinline=True)(function)
+    dispatcher: Callable[P, R] = numba.njit(**_INNER, forceinline=True)(function)
     return dispatcher
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
-    """Declare an inner kernel that is called, not inlined: for large ones that are handed little,
-    to keep compiling short.
+    """Declare an inner kernel that LLVM inlines where it pays: for large ones that are handed
+    little. Numba hands the options of a caller on, so within a `@kernel` it is always inlined.
     """
     _must_live_in_kernels(function)
-    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS)(function)
+    dispatcher: Callable[P, R] = numba.njit(**_INNER)(function)
     return dispatcher
 
 
@@ -68,7 +70,7 @@ def spliced(function: Callable[P, R]) -> Callable[P, R]:
     whole records of arrays.
     """
     _must_live_in_kernels(function)
-    dispatcher: Callable[P, R] = numba.njit(**_OPTIONS, inline="always")(function)
+    dispatcher: Callable[P, R] = numba.njit(**_INNER, inline="always")(function)
     return dispatcher
 
 
@@ -129,7 +131,8 @@ class Entry(Generic[P, R]):
             log.info("compiling %s; this happens once per machine and version", self.name)
         start = time.perf_counter()
         try:
-            dispatcher.compile(self._signature)
+            with inner_kernels_of(self._function.__qualname__):
+                dispatcher.compile(self._signature)
         except numba.core.errors.NumbaError:
             raise
         except Exception as problem:

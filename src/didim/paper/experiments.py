@@ -201,7 +201,7 @@ class PaperExperiments:
     @cached_property
     def idim(self) -> Estimate:
         """VI.A: IDIM with good filtering, 20 Hz Butterworth, n_d = 20."""
-        return identify(self.model, self.usual, IDIM(cutoff=20.0))
+        return identify(self.model, self.usual, IDIM(cutoff=20.0, lack_of_fit=False))
 
     @cached_property
     def from_idim(self) -> Runs:
@@ -221,12 +221,12 @@ class PaperExperiments:
     @cached_property
     def by_reference(self) -> Estimate:
         """VI.B: IDIM with the reference in place of the motion."""
-        return identify(self.model, self.usual, IDIM(states="reference"))
+        return identify(self.model, self.usual, IDIM(states="reference", lack_of_fit=False))
 
     @cached_property
     def slow_idim(self) -> Estimate:
         """VI.C: IDIM at 0.5 Hz, no filter."""
-        return identify(self.model, self.slow, IDIM(cutoff=None, decimation=1))
+        return identify(self.model, self.slow, IDIM(cutoff=None, decimation=1, lack_of_fit=False))
 
     @cached_property
     def slow_didim(self) -> Runs:
@@ -236,7 +236,7 @@ class PaperExperiments:
     @cached_property
     def raw_idim(self) -> Estimate:
         """VI.D: IDIM without filtering or decimation."""
-        return identify(self.model, self.usual, IDIM(cutoff=None, decimation=1))
+        return identify(self.model, self.usual, IDIM(cutoff=None, decimation=1, lack_of_fit=False))
 
     @cached_property
     def raw_didim(self) -> Runs:

@@ -33,7 +33,7 @@ from didim.dynamics.kernels.terms import (
     read_terms,
     set_channels,
 )
-from didim.dynamics.kernels.ties import gather_matrix, read_ties, spread_rates
+from didim.dynamics.kernels.ties import gather_matrix, joint_rates, read_ties
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import (
     Vector,
@@ -238,15 +238,10 @@ def add_sliding_terms(terms: Terms, phi: Any, slip: Any, by_q: Any, by_dq: Any) 
 
 
 @kernel
-def joint_derivatives(
-    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
-) -> None:
-    """`motion_derivatives` (m, m) of all joints at their rates dq, ddq (m,), without terms."""
-    n = dq.size
-    for i in range(n):
-        carry(tree, i, dq, ddq, work, g)
-        embody(values, i, g)
-        for j in range(n):
+def own_derivatives(values: Values, dq: Any, M: Any, by_q: Any, by_dq: Any) -> None:
+    """Rotors and viscous friction alone, into M, by_q and by_dq (n, n)."""
+    for i in range(dq.size):
+        for j in range(dq.size):
             M[i, j] = values.armature[i, j]
             by_q[i, j] = 0.0
             by_dq[i, j] = values.viscous[i, j]
@@ -255,6 +250,19 @@ def joint_derivatives(
             if dq[i] > 0.0
             else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
         )
+
+
+@kernel
+def add_link_derivatives(
+    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
+) -> None:
+    """Add what the links do to the torques of all joints at their rates dq, ddq (m,), to M, by_q
+    and by_dq (m, m).
+    """
+    n = dq.size
+    for i in range(n):
+        carry(tree, i, dq, ddq, work, g)
+        embody(values, i, g)
     for i in range(n - 1, -1, -1):
         a, l, ra, rl = (
             part(g, i, TURN),
@@ -298,37 +306,21 @@ def joint_derivatives(
 
 
 @shared
-def tied_derivatives(
-    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
-) -> None:
-    """`motion_derivatives` (n, n), without terms, where joints follow others."""
-    ties = read_ties(tree.ties)
-    spread_rates(ties, dq, ddq)
-    none, zeros = ties.none, ties.none[0]
-    links = Values(
-        values.link, none, none, zeros, zeros, zeros, 0, none, values.only, zeros, zeros, zeros
-    )
-    joint_dq, joint_ddq = ties.motion[1], ties.motion[2]
-    joint_derivatives(tree, links, joint_dq, joint_ddq, work, g, ties.M, ties.by_q, ties.by_dq)
-    for i in range(dq.size):
-        for j in range(dq.size):
-            M[i, j] = values.armature[i, j]
-            by_q[i, j] = 0.0
-            by_dq[i, j] = values.viscous[i, j]
-        by_dq[i, i] += (
-            values.viscous_positive[i] if dq[i] > 0.0 else values.viscous_negative[i]
-        ) * (dq[i] != 0.0)
-    gather_matrix(ties, ties.M, M)
-    gather_matrix(ties, ties.by_q, by_q)
-    gather_matrix(ties, ties.by_dq, by_dq)
+def empty_derivatives(address: int) -> None:
+    """Zeros where the derivatives of the joints are gathered from."""
+    ties = read_ties(address)
+    for k in range(ties.ratio.size):
+        for l in range(ties.ratio.size):
+            ties.M[k, l], ties.by_q[k, l], ties.by_dq[k, l] = 0.0, 0.0, 0.0
 
 
 @shared
-def free_derivatives(
-    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
-) -> None:
-    """`motion_derivatives`, without terms, where every joint is a coordinate."""
-    joint_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+def gather_derivatives(address: int, M: Any, by_q: Any, by_dq: Any) -> None:
+    """Add T' A T of the joints' matrices (m, m) to those of the coordinates (n, n)."""
+    ties = read_ties(address)
+    gather_matrix(ties, ties.M, M)
+    gather_matrix(ties, ties.by_q, by_q)
+    gather_matrix(ties, ties.by_dq, by_dq)
 
 
 @kernel
@@ -340,10 +332,16 @@ def motion_derivatives(
 
     Implements (39).
     """
+    own_derivatives(values, dq, M, by_q, by_dq)
+    of_joints = (M, by_q, by_dq)
     if tree.ties != 0:
-        tied_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
-    else:
-        free_derivatives(tree, values, dq, ddq, work, g, M, by_q, by_dq)
+        empty_derivatives(tree.ties)
+        ties = read_ties(tree.ties)
+        of_joints = (ties.M, ties.by_q, ties.by_dq)
+    rates, accelerations = joint_rates(tree.ties, dq, ddq)
+    add_link_derivatives(tree, values, rates, accelerations, work, g, *of_joints)
+    if tree.ties != 0:
+        gather_derivatives(tree.ties, M, by_q, by_dq)
     if tree.terms != 0:
         add_smooth_derivatives(tree.terms, values.term, work.angle[: dq.size], dq, by_q, by_dq)
 

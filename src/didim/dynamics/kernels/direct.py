@@ -23,7 +23,7 @@ from didim.dynamics.kernels.terms import (
     set_channels,
     solve_loads,
 )
-from didim.dynamics.kernels.ties import gather_matrix, read_ties
+from didim.dynamics.kernels.ties import gather_matrix, joint_positions, read_ties
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
@@ -31,7 +31,6 @@ from didim.dynamics.kernels.tree import (
     place,
     tree_type,
     turn,
-    turn_tied,
     values_type,
     work_type,
 )
@@ -82,21 +81,23 @@ def inertia_matrix(tree: Tree, values: Values, work: Work) -> None:
 
     Implements (1).
     """
+    M, armature = work.M, values.armature
     if tree.ties != 0:
-        tied_inertia(tree, values, work)
-    else:
-        joint_inertia(tree, values, values.armature, work, work.M)
+        ties = read_ties(tree.ties)
+        M, armature = ties.M, ties.none
+    joint_inertia(tree, values, armature, work, M)
+    if tree.ties != 0:
+        gather_inertia(tree.ties, values.armature, work.M)
 
 
 @shared
-def tied_inertia(tree: Tree, values: Values, work: Work) -> None:
-    """`inertia_matrix` where joints follow others."""
-    ties = read_ties(tree.ties)
-    joint_inertia(tree, values, ties.none, work, ties.M)
-    for i in range(work.M.shape[0]):
-        for k in range(work.M.shape[0]):
-            work.M[i, k] = values.armature[i, k]
-    gather_matrix(ties, ties.M, work.M)
+def gather_inertia(address: int, armature: Any, M: Any) -> None:
+    """M (n, n) = armature + T' M_joints T, with M_joints (m, m) as the ties hold it."""
+    ties = read_ties(address)
+    for i in range(M.shape[0]):
+        for k in range(M.shape[0]):
+            M[i, k] = armature[i, k]
+    gather_matrix(ties, ties.M, M)
 
 
 @kernel
@@ -193,10 +194,7 @@ def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, wor
     `code_address` is the address of the robot's own code, or 0.
     """
     if code_address != 0:
-        if tree.ties != 0:
-            turn_tied(tree.ties, q, work)
-        else:
-            turn(q, work)
+        turn(joint_positions(tree.ties, q), work)
         arrays = (q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
         failed = call_int64(code_address, arrays)
     else:

@@ -21,14 +21,13 @@ from didim.dynamics.kernels.terms import (
     set_channels,
     set_load,
 )
-from didim.dynamics.kernels.ties import gather_torque, read_ties, spread_rates
+from didim.dynamics.kernels.ties import gather_torques, joint_rates, joint_torques
 from didim.dynamics.kernels.tree import (
     Tree,
     Values,
     Work,
     move,
-    place_joints,
-    place_tied,
+    place,
     tree_type,
     values_type,
     work_type,
@@ -83,30 +82,11 @@ def link_torque(tree: Tree, values: Values, work: Work, tau: Any) -> None:
 @kernel
 def motion_torque(tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, tau: Any) -> None:
     """tau (n,) of the links alone at the placement held in `work`."""
-    if tree.ties != 0:
-        tied_torque(tree, values, dq, ddq, work, tau)
-    else:
-        move(tree, dq, ddq, work)
-        link_torque(tree, values, work, tau)
-
-
-@shared
-def tied_torque(tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, tau: Any) -> None:
-    """`motion_torque` where joints follow others."""
-    ties = read_ties(tree.ties)
-    spread_rates(ties, dq, ddq)
-    move(tree, ties.motion[1], ties.motion[2], work)
-    link_torque(tree, values, work, ties.motion[2])
-    gather_torque(ties, ties.motion[2], tau)
-
-
-@shared
-def tied_torque_at(
-    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, work: Work, tau: Any
-) -> None:
-    """`tied_torque` at the coordinates q (n,)."""
-    place_tied(tree, q, work)
-    tied_torque(tree, values, dq, ddq, work, tau)
+    rates, accelerations = joint_rates(tree.ties, dq, ddq)
+    move(tree, rates, accelerations, work)
+    torques = joint_torques(tree.ties, tau)
+    link_torque(tree, values, work, torques)
+    gather_torques(tree.ties, torques, tau)
 
 
 @kernel
@@ -217,12 +197,8 @@ def inverse_dynamics_without_terms(
     tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
 ) -> None:
     """tau (n,) = M(q) ddq + N(q, dq), eq. 1, of one sample, but for the terms."""
-    if tree.ties != 0:
-        tied_torque_at(tree, values, q, dq, ddq, work, tau)
-    else:
-        place_joints(tree, q, work)
-        move(tree, dq, ddq, work)
-        link_torque(tree, values, work, tau)
+    place(tree, q, work)
+    motion_torque(tree, values, dq, ddq, work, tau)
     add_dissipation(values, dq, tau)
     add_coulomb(values, slip, tau)
     for i in range(ddq.size):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from didim.dynamics.kernels.terms import fill_terms, set_signals
-from didim.dynamics.kernels.ties import read_ties, spread_rates
+from didim.dynamics.kernels.ties import joint_rates, read_ties
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
 from didim.jit.compiled import entry, kernel, record_type, shared
@@ -160,16 +160,18 @@ def joint_columns(tree: Tree, columns: Columns, dq: Any, ddq: Any, work: Work, W
 
 
 @shared
-def tied_columns(tree: Tree, columns: Columns, dq: Any, ddq: Any, work: Work, W: Any) -> None:
-    """The columns of all links in the torques of the coordinates, W (n, p), where joints follow
-    others.
-    """
-    ties = read_ties(tree.ties)
-    spread_rates(ties, dq, ddq)
-    for k in range(ties.ratio.size):
-        for c in range(W.shape[1]):
+def empty_columns(address: int) -> None:
+    """Zeros where the columns of the joints are gathered from."""
+    ties = read_ties(address)
+    for k in range(ties.W.shape[0]):
+        for c in range(ties.W.shape[1]):
             ties.W[k, c] = 0.0
-    joint_columns(tree, columns, ties.motion[1], ties.motion[2], work, ties.W)
+
+
+@shared
+def gather_columns(address: int, W: Any) -> None:
+    """W (n, p) += T' W_joints (m, p)."""
+    ties = read_ties(address)
     for k in range(ties.ratio.size):
         for c in range(W.shape[1]):
             W[ties.coordinate[k], c] += ties.ratio[k] * ties.W[k, c]
@@ -180,10 +182,14 @@ def placed_regressor(
     tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
 ) -> None:
     """`regressor` at the placement held in `work`."""
+    joints = W
     if tree.ties != 0:
-        tied_columns(tree, columns, dq, ddq, work, W)
-    else:
-        joint_columns(tree, columns, dq, ddq, work, W)
+        empty_columns(tree.ties)
+        joints = read_ties(tree.ties).W
+    rates, accelerations = joint_rates(tree.ties, dq, ddq)
+    joint_columns(tree, columns, rates, accelerations, work, joints)
+    if tree.ties != 0:
+        gather_columns(tree.ties, W)
     if columns.row.size > 0:
         fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.compiled import entry, kernel, record_type, spliced
 from didim.jit.struct_pointers import struct_reader, write_struct
 from didim.jit.types import float64, int64
 
@@ -43,28 +43,46 @@ def write_ties(ties: Ties, words: Any) -> int:
     return write_struct(ties, words)
 
 
-@kernel
-def spread_positions(ties: Ties, q: Any) -> None:
-    """Positions of the joints from the coordinates q (n,), into the scratch."""
+@spliced
+def joint_positions(address: int, q: Any) -> Any:
+    """Positions (m,) of the joints at the coordinates q (n,): q itself where none follows."""
+    if address == 0:
+        return q
+    ties = read_ties(address)
     for k in range(ties.ratio.size):
         ties.motion[0, k] = ties.ratio[k] * q[ties.coordinate[k]] + ties.offset[k]
+    return ties.motion[0]
 
 
-@kernel
-def spread_rates(ties: Ties, dq: Any, ddq: Any) -> None:
-    """Velocities and accelerations of the joints, T dq and T ddq, into the scratch."""
+@spliced
+def joint_rates(address: int, dq: Any, ddq: Any) -> tuple[Any, Any]:
+    """Velocities and accelerations (m,) of the joints, T dq and T ddq."""
+    if address == 0:
+        return dq, ddq
+    ties = read_ties(address)
     for k in range(ties.ratio.size):
         ties.motion[1, k] = ties.ratio[k] * dq[ties.coordinate[k]]
         ties.motion[2, k] = ties.ratio[k] * ddq[ties.coordinate[k]]
+    return ties.motion[1], ties.motion[2]
+
+
+@spliced
+def joint_torques(address: int, tau: Any) -> Any:
+    """Where the torques (m,) of the joints go: tau (n,) itself where none follows."""
+    if address == 0:
+        return tau
+    return read_ties(address).motion[2]
 
 
 @kernel
-def gather_torque(ties: Ties, joints: Any, tau: Any) -> None:
-    """tau (n,) = T' joints (m,)."""
-    for i in range(tau.size):
-        tau[i] = 0.0
-    for k in range(ties.ratio.size):
-        tau[ties.coordinate[k]] += ties.ratio[k] * joints[k]
+def gather_torques(address: int, joints: Any, tau: Any) -> None:
+    """tau (n,) = T' joints (m,), unless it is the same."""
+    if address != 0:
+        ties = read_ties(address)
+        for i in range(tau.size):
+            tau[i] = 0.0
+        for k in range(ties.ratio.size):
+            tau[ties.coordinate[k]] += ties.ratio[k] * joints[k]
 
 
 @kernel

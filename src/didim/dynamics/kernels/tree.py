@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
-from didim.dynamics.kernels.ties import read_ties, spread_positions
+from didim.dynamics.kernels.ties import joint_positions
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
-from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.compiled import kernel, record_type
 from didim.jit.types import float64, int64
 
 
@@ -99,37 +99,19 @@ def allocate(n: int, c: int, K: int, m: int) -> Work:
 
 @kernel
 def turn(q: Any, work: Work) -> None:
-    """Cosines and sines of the joint positions q (n,)."""
+    """Cosines and sines of the positions q (m,) of all joints."""
     for i in range(q.size):
         work.angle[i] = q[i]
     sines(work.angle, q.size, work.cos, work.sin)
 
 
-@shared
-def turn_tied(address: int, q: Any, work: Work) -> None:
-    """Cosines and sines of the joint positions, from the coordinates q (n,)."""
-    ties = read_ties(address)
-    spread_positions(ties, q)
-    turn(ties.motion[0], work)
-
-
 @kernel
 def place(tree: Tree, q: Any, work: Work) -> None:
     """R_i, P_i: frame i in its parent at the coordinates q (n,), rad or m."""
+    place_joints(tree, joint_positions(tree.ties, q), work)
     if tree.ties != 0:
-        place_tied(tree, q, work)
-    else:
-        place_joints(tree, q, work)
-
-
-@shared
-def place_tied(tree: Tree, q: Any, work: Work) -> None:
-    """`place` where joints follow others."""
-    ties = read_ties(tree.ties)
-    spread_positions(ties, q)
-    place_joints(tree, ties.motion[0], work)
-    for i in range(q.size):
-        work.angle[i] = q[i]
+        for i in range(q.size):
+            work.angle[i] = q[i]
 
 
 @kernel
