@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.signals.decimation import Decimation
+from didim.simulation.directions import Disturbances
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest
 from didim.simulation.sensitivities import differentiable, run_with
@@ -26,7 +27,7 @@ class DecimatedSensitivities:
     completed.
     """
     names: tuple[str, ...]
-    """(m,) parameters, gains, delay."""
+    """(m,) parameters, disturbances, gains, delay."""
 
 
 def decimated_sensitivities(
@@ -36,11 +37,12 @@ def decimated_sensitivities(
     outputs: Sequence[str],
     decimator: Decimation,
     samples: tuple[int, int],
+    disturbances: Disturbances = (),
 ) -> DecimatedSensitivities:
     """Simulate, and decimate the sensitivities of the outputs, "tau" and "q", over the samples
     (first, one past the last).
     """
-    run, directions = differentiable(request, gains, delay)
+    run, directions = differentiable(request, gains, delay, disturbances)
     streams = {name: decimator.stream() for name in outputs}
     start, stop = samples
 

@@ -1,5 +1,5 @@
-"""In which directions a simulation is differentiated: the model's parameters, the law's gains, a
-delay of the reference.
+"""In which directions a simulation is differentiated: the model's parameters, disturbances, the
+law's gains, a delay of the reference.
 
 Gains that are tuned for the simulated robot itself (58) change with its parameters: their
 derivatives are folded into those of the parameters.
@@ -7,6 +7,7 @@ derivatives are folded into those of the parameters.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,10 @@ from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
 Array = NDArray[np.float64]
+Disturbances = Sequence[Mapping[int, Array]]
+"""Torques s(t) (N,), N.m or N, at the times of a record, by joint; each times an unknown that is
+zero, so that its sensitivity is how the loop answers it.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +36,7 @@ class Directions:
     """The columns that a run carries along, and those that are requested."""
 
     names: tuple[str, ...]
-    """(m,) parameters, then shapes, then gains such as "kp1", then "delay", in s."""
+    """(m,) parameters, then disturbances, shapes, gains such as "kp1", then "delay", in s."""
     gain: NDArray[np.int64]
     """(4, n) column of each gain in the run; -1: none."""
     delay: int
@@ -40,6 +45,7 @@ class Directions:
     """Columns of the run, M."""
     fold: Array | None
     """(M, m): requested sensitivities = those of the run @ fold; None: they are the same."""
+    disturbances: Disturbances = ()
 
     def folded(self, run: Array) -> Array:
         """(..., m) from (..., M)."""
@@ -49,6 +55,11 @@ class Directions:
         """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
         n, c, b, M = model.robot.n, len(model.contacts), len(model.parameter_names), self.count
         line = run.plant.controller_state.line.shape[0]
+        acting = [
+            (j, b + k, s) for k, each in enumerate(self.disturbances) for j, s in each.items()
+        ]
+        place = np.array([(j, column) for j, column, _ in acting], dtype=np.int64).reshape(-1, 2).T
+        torques = np.column_stack([s for *_, s in acting]) if acting else np.zeros((0, 0))
         table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((4 * n, M))
         law = LawTangent(
             gain=self.gain,
@@ -74,7 +85,7 @@ class Directions:
             K=np.zeros((5, 4 * n, M)),
             tau=table.copy(),
             seen=table.copy(),
-            W=np.zeros((n, b + len(model.layout.terms.free))),
+            W=np.zeros((n, b + len(self.disturbances) + len(model.layout.terms.free))),
             M=square.copy(),
             by_q=square.copy(),
             by_dq=square.copy(),
@@ -87,6 +98,10 @@ class Directions:
             own=np.zeros((2, n, n)),
             jump=np.zeros(n),
             none=np.zeros(max(n, 3)),
+            disturbance=np.ascontiguousarray(torques),
+            time=run.t - run.t[0],
+            place=np.ascontiguousarray(place),
+            cursor=np.zeros(1, dtype=np.int64),
             first=np.zeros(1, dtype=np.int64),
             out_tau=np.zeros((0, n, M)),
             out_q=np.zeros((0, n, M)),
@@ -100,8 +115,9 @@ def directions_of(
     law: Law,
     gains: bool,
     delay: bool,
+    disturbances: Disturbances,
 ) -> Directions:
-    """The parameters, and on request the gains that are not zero and the delay."""
+    """The parameters and disturbances, and on request the gains that are not zero and the delay."""
     if law.kind == USER:
         raise InputError(
             "Exact sensitivities need a built-in law; didim cannot differentiate a law of your "
@@ -113,7 +129,8 @@ def directions_of(
             "the load; leave load_friction out of the controller's model."
         )
     n, shapes = model.robot.n, model.layout.terms.free
-    names, values = [*model.parameter_names, *shapes], [law.kp, law.kv, law.ki, law.kiv]
+    pushed = [f"disturbance {k + 1}" for k in range(len(disturbances))]
+    names, values = [*model.parameter_names, *pushed, *shapes], [law.kp, law.kv, law.ki, law.kiv]
     b = len(names)
     tuned = (
         loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
@@ -137,4 +154,5 @@ def directions_of(
         for k in range(1, 4):
             for j in np.flatnonzero(gain[k] >= 0):
                 fold[gain[k, j], : slopes[j].size] += values[k][j] / J[j] * slopes[j]
-    return Directions(tuple(names), gain, delay_column, count, fold if tuned else None)
+    fold_ = fold if tuned else None
+    return Directions(tuple(names), gain, delay_column, count, fold_, disturbances)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.transient import transient_of
-from didim.dynamics.torque import Signals, TorqueModel
+from didim.dynamics.torque import TorqueModel
 from didim.errors import naming
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
@@ -185,19 +185,16 @@ class RecordSet:
         parameters: Array,
         loop: Controller | None,
         delay: float = 0.0,
-        signals: Signals | None = None,
     ) -> SimulationRequest:
-        """Record k as `didim.simulate` takes it, its reference late by `delay` s; `signals` are
-        further channels.
-        """
+        """Record k as `didim.simulate` takes it, its reference late by `delay` s."""
         record, drive = self.records[k], self.inputs[k]
         if delay != 0.0:
             drive = drive.delayed(delay)
         reference, torque = (drive, None) if loop is not None else (None, drive)
-        friction, width, channels = "exact", 0.05, {**record.channels, **(signals or {})}
+        friction, width = "exact", 0.05
         return SimulationRequest(
             model, parameters, loop, record.t, reference, torque, friction, width, self.starts[k],
-            None, MAX_SUBSTEPS, channels,
+            None, MAX_SUBSTEPS, record.channels,
         )  # fmt: skip
 
     def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:

@@ -16,7 +16,7 @@ from didim.control.law import Controller
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference, Trajectory
-from didim.simulation.directions import Directions, directions_of
+from didim.simulation.directions import Directions, Disturbances, directions_of
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared
 from didim.simulation.run import Progress, Run, Take
@@ -92,7 +92,9 @@ def sensitivities(
     )
 
 
-def differentiable(request: SimulationRequest, gains: bool, delay: bool) -> tuple[Run, Directions]:
+def differentiable(
+    request: SimulationRequest, gains: bool, delay: bool, disturbances: Disturbances = ()
+) -> tuple[Run, Directions]:
     """A run that is ready, and its directions."""
     run = prepared(request)
     if delay and isinstance(run.trajectory, Reference) and run.trajectory.interpolation == "held":
@@ -101,7 +103,7 @@ def differentiable(request: SimulationRequest, gains: bool, delay: bool) -> tupl
             'interpolation="linear" or "cubic".'
         )
     return run, directions_of(
-        request.model, request.parameters, request.loop, run.plant.law, gains, delay
+        request.model, request.parameters, request.loop, run.plant.law, gains, delay, disturbances
     )
 
 

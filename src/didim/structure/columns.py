@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from didim.control.kernels.law import Law
 from didim.control.law import Controller
-from didim.dynamics.disturbance import disturbance_signals, disturbed
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, rows_of, stack
@@ -134,14 +133,10 @@ class SimulatedFit:
                 found = each.command(course)
                 commands += found
                 torques += [self._applied(course, c) for c in found]
-        model = disturbed(self.model, [tuple(each) for each in torques]) if torques else self.model
-        parameters = np.concatenate([self.parameters, np.zeros(len(torques))])
-        request = self.records.request(
-            k, model, parameters, self.controller, self.delay, disturbance_signals(torques)
-        )
+        request = self.records.request(k, self.model, self.parameters, self.controller, self.delay)
         shifts = "delay" in self.estimated
         decimator, samples = self.records.selection.decimator, self.window.samples[k]
-        run = decimated_sensitivities(request, True, shifts, ("tau",), decimator, samples)
+        run = decimated_sensitivities(request, True, shifts, ("tau",), decimator, samples, torques)
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)

@@ -158,7 +158,7 @@ def advance(
                 if plant.drive == CONTINUOUS:
                     torque_tangent(plant, T, t + fraction * length, T.K[stage])
                 if stage < 4:
-                    rates_tangent(plant, T, x, h, K[stage], T.K[stage])
+                    rates_tangent(plant, T, t + fraction * length, x, h, K[stage], T.K[stage])
             if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
                 record(plant, x, row, out)
                 if T is not None:

@@ -1,15 +1,15 @@
 """Sensitivities of the closed loop: the derivatives of the discrete step, stage by stage, in m
 directions at once.
 
-The directions are the b parameters of the model, gains of the law, and a delay of its reference.
-From M ddq = tau - N - D' f,
+The directions are the b parameters of the model, disturbances, which are torques s(t) times an
+unknown that is zero, gains of the law, and a delay of its reference. From M ddq = tau - N - D' f,
 
     M d(ddq) = d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq) - W d(chi) - D' d(f),
 
-where W is the regressor (2) at the motion itself. Contacts keep what they do: the force of one that
-slides changes with its Coulomb limit only; one that is held changes its force so that its velocity
-still comes to zero within the step, d(u) + h D d(ddq) = 0. Away from a change of these sets the
-derivatives are those of the simulation itself.
+where W is the regressor (2) at the motion itself, with a column s for each disturbance. Contacts
+keep what they do: the force of one that slides changes with its Coulomb limit only; one that is
+held changes its force so that its velocity still comes to zero within the step, d(u) + h D d(ddq) =
+0. Away from a change of these sets the derivatives are those of the simulation itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from didim.dynamics.kernels.regressor import columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.jit.types import float64, int64
-from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, slope
+from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
@@ -57,7 +57,7 @@ class Tangent(NamedTuple):
     K: Any  # (5, 4 n, m) of the rates
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
-    W: Any  # (n, b + T), parameters and shapes
+    W: Any  # (n, b + D + T), parameters, disturbances and shapes
     M: Any  # (n, n); so the next two
     by_q: Any
     by_dq: Any
@@ -70,6 +70,10 @@ class Tangent(NamedTuple):
     own: Any  # (2, n, n) scratch of `add_terms_tangent`
     jump: Any  # (n,) of the velocity, where contacts are arrested
     none: Any  # (max(n, 3),) zeros
+    disturbance: Any  # (N, S) torques, linear between the times of the next
+    time: Any  # (N,) s
+    place: Any  # (2, S) int64 row and column of W of each
+    cursor: Any  # (1,) int64 interval of the time before
     first: Any  # (1,) int64 output row that the buffers begin with
     out_tau: Any  # (rows, n, m)
     out_q: Any  # (rows, n, m)
@@ -92,6 +96,10 @@ tangent_type = record_type(
     _cube,
     _vector,
     _vector,
+    _matrix,
+    _vector,
+    int64[:, ::1],
+    int64[::1],
     int64[::1],
     _cube,
     _cube,
@@ -181,10 +189,25 @@ def release(
             break
 
 
+@kernel
+def add_disturbances(
+    disturbance: Any, time: Any, place: Any, cursor: Any, t: float, W: Any
+) -> None:
+    """Their torques at time t, into their columns of W."""
+    i = find(time, t, cursor[0])
+    cursor[0] = i
+    part = min(max((t - time[i]) / (time[i + 1] - time[i]), 0.0), 1.0)
+    for s in range(place.shape[1]):
+        torque = (1.0 - part) * disturbance[i, s] + part * disturbance[i + 1, s]
+        W[place[0, s], place[1, s]] += torque
+
+
 @spliced
-def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: Any) -> None:
-    """K (4 n, m): how the rates at a stage change, whose state is `state` (T.x) and whose rates are
-    `rate`.
+def rates_tangent(
+    plant: Plant, T: Tangent, t: float, state: Any, h: float, rate: Any, K: Any
+) -> None:
+    """K (4 n, m): how the rates at a stage change, whose time is t, whose state is `state` (T.x)
+    and whose rates are `rate`.
 
     Implements (38).
     """
@@ -196,6 +219,8 @@ def rates_tangent(plant: Plant, T: Tangent, state: Any, h: float, rate: Any, K: 
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
     stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    if T.place.shape[1] > 0:
+        add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, T.W)
     if plant.tree.terms != 0:
         add_terms_tangent(
             plant.tree.terms,
