@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import linalg, special
 
 from didim.regression.least_squares import RANK
 from didim.regression.statistics import error_colours
@@ -60,7 +61,7 @@ class Score:
         """How often a statistic as large is seen where nothing is missing."""
         if not self.rank:
             return 1.0
-        return float(stats.f.sf(self.statistic, self.rank, self.freedom))
+        return float(special.fdtrc(self.rank, self.freedom, self.statistic))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,30 +88,35 @@ class ScoreTests:
         """Weighted squared residual."""
         return float(self.rho @ self.rho)
 
+    @cached_property
+    def scores(self) -> Array:
+        """(K,) Z' rho."""
+        return np.asarray(self.Z.T @ self.rho)
+
+    @cached_property
+    def squares(self) -> Array:
+        """(K, K) Z' Z."""
+        return np.asarray(self.Z.T @ self.Z)
+
     def of(self, columns: Sequence[int]) -> Score:
         """The test of some columns together."""
         chosen = np.array([k for k in columns if self.seen[k]], dtype=np.int64)
         values, sigma = np.zeros(len(columns)), np.full(len(columns), np.inf)
         if not chosen.size:
             return Score(values, sigma, 0.0, 0, 1, 0.0)
-        Z, C = self.Z[:, chosen], self.covariance[np.ix_(chosen, chosen)]
-        s, scale = Z.T @ self.rho, np.sqrt(np.diag(C))
-        scale = np.where(scale > 0, scale, 1.0)
-        inverse, rank = linalg.pinvh(
-            C / np.outer(scale, scale), rtol=GROUP_RANK, return_rank=True, check_finite=False
-        )
-        chi_square = float((s / scale) @ inverse @ (s / scale))
-        norm = np.linalg.norm(Z, axis=0)
-        squares = linalg.pinvh(Z.T @ Z / np.outer(norm, norm), rtol=GROUP_RANK)
-        squares = squares / np.outer(norm, norm)
+        s, both = self.scores[chosen], np.ix_(chosen, chosen)
+        C = self.covariance[both]
+        inverse, rank = _inverse(C)
+        squares, _ = _inverse(self.squares[both])
+        chi_square = float(s @ inverse @ s)
         at = [k for k, column in enumerate(columns) if self.seen[column]]
         values[at] = squares @ s
         share = min(max(float(s @ squares @ s) / max(self.size, 1e-300), 0.0), 1.0)
-        freedom = max(self.freedom - int(rank), 1)
+        freedom = max(self.freedom - rank, 1)
         left = max(1.0 - share, ROUNDING) * self.freedom / freedom
         sigma[at] = np.sqrt(left * np.maximum(np.diag(squares @ C @ squares), 0.0))
-        statistic = chi_square / (left * max(int(rank), 1))
-        return Score(values, sigma, statistic, int(rank), freedom, share)
+        statistic = chi_square / (left * max(rank, 1))
+        return Score(values, sigma, statistic, rank, freedom, share)
 
     def without(self, columns: Sequence[int]) -> ScoreTests:
         """The tests of what is left once these columns were added to the model."""
@@ -137,6 +143,18 @@ class ScoreTests:
         """
         chosen = list(columns)
         return np.asarray(self.step - self.onto[:, chosen] @ self.of(chosen).values)
+
+
+def _inverse(A: Array) -> tuple[Array, int]:
+    """The inverse of a symmetric matrix (k, k) that is not negative, and its rank, on the scale of
+    its diagonal.
+    """
+    scale = np.sqrt(np.diag(A))
+    scale = np.where(scale > 0, scale, 1.0)
+    size, V = np.linalg.eigh(A / np.outer(scale, scale))
+    kept = np.abs(size) > GROUP_RANK * np.abs(size).max()
+    V = V[:, kept] / scale[:, None]
+    return (V / size[kept]) @ V.T, int(np.sum(kept))
 
 
 def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
