@@ -101,7 +101,7 @@ def _friction(model: BaseModel, courses: Sequence[Course], j: int) -> list[Suspe
     for part in STRIBECK_VELOCITIES if "dFs" not in has and fastest > 0 else ():
         found.append(suspect("stribeck", "dFs", torque, _falling(j, vs := part * fastest), vs=vs))
     if not has & {"mu", "mup"}:
-        found.append(suspect("load_friction", "mu", "", lambda c: slip(c) * np.abs(load(c)[:, j])))
+        found.append(suspect("load_friction", "mu", "", lambda c: slip(c) * np.abs(c.load[:, j])))
     if "Fvq" not in has:
         found.append(suspect("viscous_power", "Fvq", quadratic, lambda c: dq(c) * np.abs(dq(c))))
         found.append(suspect("viscous_power", "Fvr", torque, lambda c: _root(dq(c))))
@@ -124,15 +124,6 @@ def _slip(course: Course, j: int) -> Array:
     if states.slip is not None and name in model.contacts:
         return np.asarray(states.slip[:, model.contacts.index(name)])
     return np.asarray(np.sign(states.dq[:, j]))
-
-
-def load(course: Course) -> Array:
-    """(N, n) torque without the joints' own friction and offsets."""
-    model, states = course.model, course.states
-    phi = model.standard(course.parameters).copy()
-    phi[[entry.column for entry in model.layout.entries if entry.own]] = 0.0
-    signals = {**model.no_signals(course.t.size), **states.signals}
-    return model.full.inverse_dynamics(states.q, states.dq, states.ddq, phi, states.slip, signals)
 
 
 def _spring(model: BaseModel, courses: Sequence[Course], j: int) -> Suspect:
@@ -176,14 +167,14 @@ def _drive(j: int) -> Suspect:
 
 def _zero(j: int) -> Suspect:
     """The joint is where its encoder says, plus theta."""
-
-    def torque(course: Course) -> list[Torques]:
-        states, model = course.states, course.model
-        signals = {**model.no_signals(course.t.size), **states.signals}
-        motion = states.q, states.dq, states.ddq, course.parameters
-        return [on_joints(model.derivatives(*motion, signals)[0][:, :, j])]
-
-    return Suspect(f"zero{j + 1}", "joint zeros", Remedy.JOINT_ZERO, j, "rad", torque=torque)
+    return Suspect(
+        f"zero{j + 1}",
+        "joint zeros",
+        Remedy.JOINT_ZERO,
+        j,
+        "rad",
+        torque=lambda course: [on_joints(course.by_position[:, :, j])],
+    )
 
 
 def _couplings(model: BaseModel, j: int) -> list[Suspect]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,26 @@ class Course:
     """(N, n) positions, velocities and accelerations of the reference; None: no loop."""
     law: Law | None = None
     """The simulated law; None: no loop."""
+
+    @cached_property
+    def signals(self) -> dict[str, Array]:
+        """Channels and loads, zero where the states have none."""
+        return {**self.model.no_signals(self.t.size), **self.states.signals}
+
+    @cached_property
+    def load(self) -> Array:
+        """(N, n) torque without the joints' own friction and offsets."""
+        model, states = self.model, self.states
+        phi = model.standard(self.parameters).copy()
+        phi[[entry.column for entry in model.layout.entries if entry.own]] = 0.0
+        motion = states.q, states.dq, states.ddq
+        return model.full.inverse_dynamics(*motion, phi, states.slip, self.signals)
+
+    @cached_property
+    def by_position(self) -> Array:
+        """(N, n, n) d tau/d q, row: torque."""
+        motion = self.states.q, self.states.dq, self.states.ddq
+        return self.model.derivatives(*motion, self.parameters, self.signals)[0]
 
 
 @dataclass(frozen=True, eq=False)
