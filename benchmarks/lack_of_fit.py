@@ -10,11 +10,9 @@ missing.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import didim
+from benchmarks.resumable import run_missing, write_tables
 from didim.control.law import Gains
 from didim.results.judgement import judge
 from didim.results.lack_of_fit import LackOfFit
@@ -350,11 +349,6 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name}")
     chosen = parser.parse_args()
-    chosen.results.parent.mkdir(exist_ok=True)
-    done = []
-    if chosen.results.exists():
-        done = [json.loads(line) for line in chosen.results.read_text().splitlines()]
-    known = {(row["robot"], row["fault"], row["seed"], row["method"]) for row in done}
     tasks = [
         (robot, fault, seed, method)
         for method in chosen.methods
@@ -363,17 +357,11 @@ def main() -> None:
         for seed in range(1, 1 + (chosen.nothing if "nothing" in fault else chosen.seeds))
         if not (method == "IDIM" and not _of_robot(fault))
     ]
-    tasks = [task for task in tasks if task not in known]
-    with ProcessPoolExecutor(chosen.jobs) as pool, chosen.results.open("a") as file:
-        for row in pool.map(run, tasks):
-            done.append(row)
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-    text = table(done)
+    keys = ("robot", "fault", "seed", "method")
+    text = table(run_missing(tasks, keys, run, chosen.results, chosen.jobs))
     print(text)
     if chosen.docs:
-        before, mark, _ = PAGE.read_text().partition("<!-- tables -->")
-        PAGE.write_text(f"{before}{mark}\n\n{text}\n")
+        write_tables(PAGE, text)
 
 
 def _of_robot(fault: str) -> bool:
