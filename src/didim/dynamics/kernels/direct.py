@@ -29,6 +29,7 @@ from didim.dynamics.kernels.tree import (
     Values,
     Work,
     place,
+    plain,
     tree_type,
     turn,
     values_type,
@@ -255,6 +256,29 @@ def inertia_matrix_batch(tree: Tree, values: Values, q: Any, work: Work, M: Any)
                 M[k, i, j] = work.M[i, j]
 
 
+@kernel
+def direct_rows(
+    tree: Tree,
+    values: Values,
+    q: Any,
+    dq: Any,
+    tau: Any,
+    slip: Any,
+    channels: Any,
+    work: Work,
+    ddq: Any,
+    joint: Any,
+) -> int:
+    """`direct_dynamics` over the rows; as `direct_dynamics_batch`."""
+    for k in range(q.shape[0]):
+        if tree.terms != 0:
+            set_channels(tree.terms, channels[k])
+        joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
+        if joint[0] >= 0:
+            return k
+    return -1
+
+
 @entry(int64(tree_type, values_type, *[_matrix] * 5, work_type, _matrix, int64[::1]))
 def direct_dynamics_batch(
     tree: Tree,
@@ -271,10 +295,6 @@ def direct_dynamics_batch(
     """`direct_dynamics` over the rows, into ddq (N, n); -1, or the first sample that failed, and
     joint[0] its joint.
     """
-    for k in range(q.shape[0]):
-        if tree.terms != 0:
-            set_channels(tree.terms, channels[k])
-        joint[0] = direct_dynamics(tree, values, q[k], dq[k], tau[k], slip[k], work, ddq[k])
-        if joint[0] >= 0:
-            return k
-    return -1
+    if tree.terms != 0 or tree.ties != 0:
+        return direct_rows(tree, values, q, dq, tau, slip, channels, work, ddq, joint)
+    return direct_rows(plain(tree), values, q, dq, tau, slip, channels, work, ddq, joint)

@@ -28,6 +28,7 @@ from didim.dynamics.kernels.tree import (
     Work,
     move,
     place,
+    plain,
     tree_type,
     values_type,
     work_type,
@@ -218,6 +219,15 @@ def inverse_dynamics(
         add_terms(tree.terms, values, q, dq, slip, work, tau)
 
 
+@kernel
+def inverse_rows(
+    tree: Tree, values: Values, q: Any, dq: Any, ddq: Any, slip: Any, work: Work, tau: Any
+) -> None:
+    """`inverse_dynamics_without_terms` over the rows."""
+    for k in range(q.shape[0]):
+        inverse_dynamics_without_terms(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
+
+
 @entry(void(tree_type, values_type, *[_matrix] * 5, work_type, _matrix, _matrix))
 def inverse_dynamics_batch(
     tree: Tree,
@@ -235,7 +245,9 @@ def inverse_dynamics_batch(
     tau (N, n), and the loads into load (N, n), or (N, 0) where no term needs them. Terms come in a
     loop of their own: robots without them run as if there were none.
     """
-    for k in range(q.shape[0]):
-        inverse_dynamics_without_terms(tree, values, q[k], dq[k], ddq[k], slip[k], work, tau[k])
+    if tree.ties != 0:
+        inverse_rows(tree, values, q, dq, ddq, slip, work, tau)
+    else:
+        inverse_rows(plain(tree), values, q, dq, ddq, slip, work, tau)
     if tree.terms != 0:
         add_terms_batch(tree.terms, values, q, dq, slip, channels, work, tau, load)

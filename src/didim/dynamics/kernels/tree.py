@@ -98,6 +98,14 @@ def allocate(n: int, c: int, K: int, m: int) -> Work:
 
 
 @kernel
+def plain(tree: Tree) -> Tree:
+    """The tree without terms and ties, known to the compiler: what it is handed to runs as if
+    there were none.
+    """
+    return Tree(tree.parent, tree.prismatic, tree.rotation, tree.translation, tree.gravity, 0, 0)
+
+
+@kernel
 def turn(q: Any, work: Work) -> None:
     """Cosines and sines of the positions q (m,) of all joints."""
     for i in range(q.size):
