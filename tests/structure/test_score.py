@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from didim.regression.score import score_tests
+from didim.regression.score import burst_covariance, score_tests
 from didim.regression.system import LinearSystem
 
 ROWS, NOISE = 400, 0.3
@@ -89,3 +89,30 @@ def test_white_errors_raise_the_test_as_often_as_its_level_says():
         tests = score_tests(system(X, y, joints=2), Z, np.ones(200))
         raised += sum(tests.of([k]).p_value < 0.05 for k in range(20))
     assert 22 <= raised <= 80
+
+
+def test_the_covariance_of_bursts_is_the_one_with_bartletts_window(columns):
+    X, Z, y = columns
+    theta = (Z.T @ y) / np.sum(Z**2, axis=0)
+    u = Z * (y[:, None] - Z * theta)
+    width = int(4 * ROWS ** (1 / 3))
+    expected = u.T @ u
+    for lag in range(1, width):
+        product = u[:-lag].T @ u[lag:]
+        expected += (1 - lag / width) * (product + product.T)
+    np.testing.assert_allclose(burst_covariance(system(X, y), Z, y), expected, rtol=1e-9)
+
+
+def test_errors_in_bursts_are_no_proof_where_bursts_are_known():
+    rng, raised = np.random.default_rng(5), np.zeros(2)
+    burst = np.zeros((ROWS, 20))
+    for k in range(20):
+        burst[20 * k : 20 * k + 5, k] = 1.0
+    for _ in range(100):
+        X, Z = rng.standard_normal((ROWS, 2)), burst @ rng.standard_normal((20, 1))
+        y = 0.1 * rng.standard_normal(ROWS) + burst @ rng.standard_normal(20)
+        for k in range(2):
+            test = score_tests(system(X, y), Z, np.ones(ROWS), bursts=bool(k))
+            raised[k] += test.of([0]).p_value < 0.01
+    assert raised[1] <= 3
+    assert raised[0] >= 10

@@ -145,6 +145,22 @@ class ScoreTests:
         return np.asarray(self.step - self.onto[:, chosen] @ self.of(chosen).values)
 
 
+def burst_covariance(system: LinearSystem, Z: Array, rho: Array) -> Array:
+    """(K, K) covariance of the scores Z' rho from their own summands z_t (rho_t - z_t theta), as
+    Newey and West do: mean products of their sums over a window of rows.
+    """
+    theta = (Z.T @ rho) / np.maximum(np.sum(Z**2, axis=0), 1e-300)
+    summands, total = Z * (rho[:, None] - Z * theta), np.zeros((Z.shape[1],) * 2)
+    for series in np.unique(system.series):
+        for j in np.unique(system.joint):
+            rows = summands[(system.joint == j) & (system.series == series)]
+            width = min(max(int(4 * len(rows) ** (1 / 3)), 1), max(len(rows), 1))
+            sums = np.cumsum(np.pad(rows, ((width, width - 1), (0, 0))), axis=0)
+            window = sums[width:] - sums[:-width]
+            total += window.T @ window / width
+    return total
+
+
 def _inverse(A: Array) -> tuple[Array, int]:
     """The inverse of a symmetric matrix (k, k) that is not negative, and its rank, on the scale of
     its diagonal.
@@ -157,9 +173,12 @@ def _inverse(A: Array) -> tuple[Array, int]:
     return (V / size[kept]) @ V.T, int(np.sum(kept))
 
 
-def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
+def score_tests(system: LinearSystem, Z: Array, weights: Array, bursts: bool = False) -> ScoreTests:
     """The tests of the columns Z (r, K), not weighted, on the linearised fit rho = W step + rest
     that `system` is; `weights` (r,) are those of its rows.
+
+    `bursts`: errors may come in bursts, which no autocovariance describes. That of the scores' own
+    summands is then added to the covariance.
     """
     free = system.free
     X, columns, y = free.W * weights[:, None], Z * weights[:, None], free.y * weights
@@ -182,4 +201,6 @@ def score_tests(system: LinearSystem, Z: Array, weights: Array) -> ScoreTests:
     if system.affine is not None:
         onto = system.affine.basis @ onto
     covariance, freedom = colours.squares(left), max(rho.size - rank, 1)
+    if bursts:
+        covariance = covariance + burst_covariance(system, left, rho)
     return ScoreTests(rho, left, covariance, seen, freedom, onto[:, :-1], onto[:, -1])

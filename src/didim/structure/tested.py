@@ -78,7 +78,8 @@ def scored(
     squares = np.bincount(system.joint, system.y**2, minlength=system.n)
     size = np.sqrt(squares / counts)
     weights = 1.0 / np.maximum(size, 1e-9 * size.max() + 1e-300)
-    tests = score_tests(system, Z, weights[system.joint])
+    steps = law is not None and bool(np.any(law.quantum > 0))  # at other instants than recorded
+    tests = score_tests(system, Z, weights[system.joint], bursts=steps)
     return Tested(tuple(suspects), system, tests, joints, law)
 
 
