@@ -190,6 +190,8 @@ class IdentifyAnswer(Answer):
     """Parameters that the border of what is physical has moved; their intervals do not hold."""
     fixed: list[str]
     """Parameters that the fixed values of the study determine; their sigma is 0."""
+    drive_gains: dict[str, list[Number]]
+    """Gains that were identified with the parameters, by joint: value and sigma; else empty."""
     notes: list[str]
     files: list[str]
     """What was written."""

@@ -145,6 +145,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         ),
         "consistency": ConsistencyAnswer(**data["consistency"]),
         "lack_of_fit": LackOfFitAnswer(**data["lack_of_fit"]),
+        "drive_gains": data["provenance"].get("drive_gains", {}),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

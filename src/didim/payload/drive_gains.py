@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, nearest, shortened
-from didim.identification.identify import listed_records
+from didim.identification.identify import Request, listed_records
 from didim.identification.methods.idim import IDIM
 from didim.payload.gain_equations import GainEquations, gain_equations
 from didim.payload.gain_estimate import empty_robot
@@ -27,7 +28,7 @@ from didim.payload.gain_likelihood import (
     physical_step,
     squares,
 )
-from didim.payload.gain_result import DriveGains
+from didim.payload.gain_result import DriveGains, in_torque, plain_gains
 from didim.payload.units import refuse_other_units
 from didim.regression.statistics import Statistics
 from didim.results.effect_columns import joint_index
@@ -58,6 +59,8 @@ def identify_drive_gains(
     link: int | str | None = None,
     method: str = "consistent",
     rows: IDIM | None = None,
+    validation: Experiment | Sequence[Experiment] | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> DriveGains:
     """Gains from the control signals to the torques of all joints, and all dynamic parameters.
 
@@ -81,6 +84,10 @@ def identify_drive_gains(
         weighted and total least squares, for comparison.
     rows
         Filters and row selection as of `didim.IDIM`; None: its defaults.
+    validation
+        Records of the empty robot, in control units, that the fit does not see.
+    origin
+        Further provenance of the estimate, such as the study file.
     """
     if not isinstance(model, DynamicModel | BaseModel):
         raise InputError(
@@ -117,7 +124,14 @@ def identify_drive_gains(
     for name, each in others.items():
         if wrong := [joint_label(base, int(j)) for j in np.flatnonzero(~(each.values > 0))]:
             notes.append(f"{name} makes the gain of {listed(wrong)} negative.")
-    estimate = empty_robot(equations, settings, without, found, free, figures)
+    others_of = () if validation is None else listed_records(validation, "validation")
+    request = Request(
+        base,
+        tuple(in_torque(each, found.gains) for each in without),
+        tuple(in_torque(each, found.gains) for each in others_of),
+        origin={**(origin or {}), "drive_gains": plain_gains(base, gains, covariance)},
+    )
+    estimate = empty_robot(equations, settings, request, found, free, figures)
     anchor = {"mass" if name == "M" else name: value for name, value in numbers.items()}
     load = found.x[equations.load] if carrying else None
     anchor |= base.full.fixed or {}

@@ -4,7 +4,6 @@ contains that of the gains.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,6 @@ from didim.results.plausibility import border_notes
 from didim.results.prediction import Predictor
 from didim.results.status import Status, Verdict
 from didim.results.validation import residual_of
-from didim.signals.experiment import Experiment
 
 Array = NDArray[np.float64]
 
@@ -28,13 +26,13 @@ Array = NDArray[np.float64]
 def empty_robot(
     equations: GainEquations,
     settings: IDIM,
-    records: Sequence[Experiment],
+    request: Request,
     found: Iterate,
     free: Iterate,
     figures: Statistics,
 ) -> Estimate:
-    """The empty robot in N.m and N at an iterate; `free` is that of all parameters, `figures` are
-    those of z and the logarithms of the gains.
+    """The empty robot in N.m and N at an iterate, with the records of the request; `free` is the
+    iterate over all parameters, `figures` are those of z and the logarithms of the gains.
     """
     model, b, n = equations.model, equations.b, equations.n
     turned = equations.basis[:b]
@@ -53,12 +51,11 @@ def empty_robot(
         corrected=of_chi(figures.corrected),
         coloured=tuple(j for j in figures.coloured if j < n),
     )
-    torques = tuple(replace(each, tau=np.asarray(each.tau) * found.gains) for each in records)
     chi, plain, is_inside = found.x[:b], free.x[:b], found.theta is not None
 
     def left(values: Array) -> tuple[float, Array]:
         predictor = Predictor(model, values, None, equations.preprocessing)
-        return residual_of([predictor.compare(each) for each in torques])
+        return residual_of([predictor.compare(each) for each in request.experiments])
 
     residual = left(chi)
     notes: list[str] = []
@@ -67,7 +64,7 @@ def empty_robot(
         sigma = np.sqrt(np.maximum(np.diag(own.corrected), 0.0))
         at_border, notes = border_notes(model, plain, chi, sigma, left(plain)[0], residual[0])
     return assemble(
-        Request(model, torques),
+        request,
         "IDIM",
         settings,
         Verdict(Status.CONVERGED, "Maximum likelihood, together with the drive gains."),

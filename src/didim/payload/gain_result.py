@@ -10,12 +10,25 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.model import BaseModel
 from didim.payload.gain_least_squares import Gains
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label, number, torque_unit
 from didim.signals.experiment import Experiment
 
 Array = NDArray[np.float64]
+
+
+def plain_gains(model: BaseModel, values: Array, covariance: Array) -> dict[str, list[float]]:
+    """Value and sigma of each gain by its joint, for files."""
+    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    triples = zip(model.robot.joint_names, values.tolist(), sigma.tolist(), strict=True)
+    return {name: [value, each] for name, value, each in triples}
+
+
+def in_torque(experiment: Experiment, gains: Array) -> Experiment:
+    """A record in control units, with its torques by gains (n,)."""
+    return replace(experiment, tau=np.asarray(experiment.tau) * gains)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +60,23 @@ class DriveGains:
         """(n,) standard deviations."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
+    @property
+    def plain(self) -> dict[str, list[float]]:
+        """Value and sigma of each gain by its joint, for files."""
+        return plain_gains(self.estimate.model, self.values, self.covariance)
+
+    @property
+    def sentence(self) -> str:
+        """The gains in a sentence."""
+        shown = [f"{value:.4g} ± {sigma:.2g}" for value, sigma in self.plain.values()]
+        return (
+            f"Drive gains were identified with the parameters ({self._anchor}): "
+            f"{', '.join(shown)}, torque per unit of the control signal."
+        )
+
     def torque(self, experiment: Experiment) -> Experiment:
         """A record in control units, with its torques."""
-        return replace(experiment, tau=np.asarray(experiment.tau) * self.values)
+        return in_torque(experiment, self.values)
 
     def summary(self) -> str:
         """The gains as a table, beside those of the other methods, with notes."""
