@@ -55,10 +55,11 @@ def test_one_axis_with_a_known_mass_by_hand():
         fixed={"M1": 8.0},
     )
     t = np.arange(0, 10, 0.01)
-    q, dq, ddq = didim.Fourier.random(axis.robot, 2, period=5.0, periods=2).sample(t)
+    trajectory = didim.Fourier.random(axis.robot, 2, period=5.0, periods=2)
+    q, dq, ddq = trajectory.sample(t)
     volts = (8.0 * ddq + 3.0 * dq) / 35.0
     noise = 0.01 * np.random.default_rng(0).standard_normal(volts.shape)
-    record = didim.Experiment(t, volts + noise, None, q)
+    record = didim.Experiment(t, volts + noise, trajectory, q)
     found = didim.identify_drive_gains(axis, record, rows=exact())
     W = np.column_stack([ddq, dq])[20:-20]
     in_volts = np.linalg.lstsq(W, (volts + noise)[20:-20, 0], rcond=None)[0]

@@ -38,12 +38,13 @@ def motion_record(
     tau = chosen.inverse_dynamics(q, dq, ddq, phi) / gains
     random = np.random.default_rng(seed)
     size = noise * np.sqrt(np.mean(tau**2, axis=0))
-    return didim.Experiment(t, tau + size * random.standard_normal(tau.shape), None, q, name=name)
+    noisy = tau + size * random.standard_normal(tau.shape)
+    return didim.Experiment(t, noisy, trajectory, q, name=name)
 
 
 def exact(**settings) -> didim.IDIM:
-    """IDIM on exact positions."""
-    return didim.IDIM(**{"cutoff": None, "decimation": 1, "trim": (20, 20), **settings})
+    """IDIM along the reference, which these records follow exactly."""
+    return didim.IDIM(**{"states": "reference", "decimation": 1, "trim": (20, 20), **settings})
 
 
 def empty_estimate(

@@ -15,6 +15,7 @@ from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, nearest, shortened
 from didim.identification.identify import Request, listed_records
 from didim.identification.methods.idim import IDIM
+from didim.payload.comparable import refuse_other_units
 from didim.payload.gain_equations import GainEquations, gain_equations
 from didim.payload.gain_estimate import empty_robot
 from didim.payload.gain_least_squares import Gains, total_gains, weighted_gains
@@ -29,7 +30,6 @@ from didim.payload.gain_likelihood import (
     squares,
 )
 from didim.payload.gain_result import DriveGains, in_torque, plain_gains
-from didim.payload.units import refuse_other_units
 from didim.regression.statistics import Statistics
 from didim.results.effect_columns import joint_index
 from didim.results.formatting import joint_label, listed

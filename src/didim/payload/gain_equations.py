@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel
 from didim.identification.methods.idim import IDIM
+from didim.payload.comparable import refuse_short
 from didim.payload.difference import Gaussian
 from didim.regression.least_squares import fit
 from didim.regression.statistics import statistics
@@ -138,8 +139,10 @@ def gain_equations(
     system = replace(rows.observe(records)[0], affine=None)
     is_loaded = system.series >= len(empty)
     weights, apart = np.zeros(system.y.size), []
-    for chosen in (~is_loaded, is_loaded) if loaded else (~is_loaded,):
+    groups = {"of the empty robot": ~is_loaded, "with the load": is_loaded}
+    for what, chosen in list(groups.items())[: 2 if loaded else 1]:
         part = rows_of(system, chosen)
+        refuse_short(part.y.size, len(part.names), what)
         solution = fit(part, "wls")
         figures = statistics(part, solution)
         weights[chosen] = solution.weights

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.dynamics.base.numerical import independent_columns
 from didim.payload.gain_equations import GainEquations
 
 Array = NDArray[np.float64]
@@ -55,8 +56,11 @@ def total_gains(equations: GainEquations) -> Gains:
     """By the smallest singular vector of all columns of equal length, rows weighted as the control
     signals are.
     """
+    columns = _columns(equations)
+    n, seen = equations.n, independent_columns(columns[:, equations.n :])[0]
     known = -(equations.A @ equations.offset)
-    M = np.column_stack([_columns(equations), known]) * equations.weights[:, None]
+    chosen = np.column_stack([columns[:, :n], columns[:, n:][:, seen], known])
+    M = chosen * equations.weights[:, None]
     size = np.linalg.norm(M, axis=0)
     size = np.where(size > 0, size, 1.0)
     singular, V = np.linalg.svd(M / size, full_matrices=False)[1:]

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.identify import Method, identify, listed_records
+from didim.payload.comparable import refuse_other_units, refuse_short
 from didim.payload.difference import Difference, Gaussian
 from didim.payload.loaded_robot import robot_with_load
 from didim.payload.repeated import loaded_methods
 from didim.payload.result import Payload
-from didim.payload.units import refuse_other_units
 from didim.results.effect_columns import joint_index
 from didim.results.estimate import Estimate
 from didim.results.formatting import listed
@@ -92,6 +92,7 @@ def identify_payload(
         raise InputError(
             f"The records with the load were not identified ({loaded.status}): {loaded.message}"
         )
+    refuse_short(loaded.rows, len(loaded.names), "with the load")
     found = difference_of(estimate, loaded, joint, friction == "held")
     refuse_other_units(found.empty, found.loaded, ~np.any(found.B != 0, axis=1), _UNITS)
     swapped = _is_negative(found)

@@ -1,5 +1,5 @@
-"""Whether a record with a load has the units of the empty robot: what no load changes, friction,
-offsets and rotors, must be of the same size.
+"""Whether a record with a load can be compared with one of the empty robot: its length, and its
+units. What no load changes, friction, offsets and rotors, must be of the same size in both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,20 @@ cold one.
 MAX_LINK_RATIO = 50.0
 """Of all parameters, median, where there are no others."""
 
+MIN_ROWS_PER_PARAMETER = 2
+"""Equations of a record, at least."""
+
 MIN_SIGMAS = 3.0
 """Of a parameter in both estimates, to be compared."""
+
+
+def refuse_short(rows: int, parameters: int, what: str) -> None:
+    """Refuse records that leave too few equations for the parameters of the model."""
+    if rows < MIN_ROWS_PER_PARAMETER * parameters:
+        raise InputError(
+            f"The record {what} is too short: {rows} equations remain for {parameters} parameters, "
+            f"{MIN_ROWS_PER_PARAMETER * parameters} are needed. Record longer, or decimate less."
+        )
 
 
 def refuse_other_units(
