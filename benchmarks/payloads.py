@@ -3,9 +3,10 @@ tables; with `--docs` they go into docs/payload.md.
 
 Loads: virtual TX40 and Panda in loops of 5 Hz, empty and loaded records of 16 s on random
 trajectories of their own, 2 % torque noise, encoder steps of 1e-4 rad for IDIM, torque and
-reference alone for DIDIM. The loop keeps the gains of the empty robot. The load is a round body
-within 5 cm of a point 5 cm off the last joint. Gains: a virtual arm with the geometry of the UR10e,
-and the records of that robot where `DIDIM_DATA` has them.
+reference alone for DIDIM, which starts from the nominal robot. The loop keeps the gains of the
+empty robot. The load is a round body within 5 cm of a point 5 cm off the last joint. Gains: a
+virtual arm with the geometry of the UR10e, and the records of that robot where `DIDIM_DATA` has
+them.
 """
 
 from __future__ import annotations
@@ -71,11 +72,9 @@ def loads(task: tuple[str, str, int]) -> list[Found]:
     robot, kind, seed = task
     chosen, loop = model(robot), didim.PD(natural_frequency=BANDWIDTH)
     empty, truth = record(robot, np.zeros(10), loop, 2 * seed)
-    method = (
-        didim.IDIM(lack_of_fit=False)
-        if kind == "IDIM"
-        else didim.DIDIM(controller=truth.controller, lack_of_fit=False, gain_update=False)
-    )
+    quiet = {"lack_of_fit": False}
+    known = {"controller": truth.controller, "gain_update": False, "initial": "nominal"}
+    method = didim.IDIM(**quiet) if kind == "IDIM" else didim.DIDIM(**known, **quiet)
     estimate = didim.identify(chosen, _seen(empty, kind), method)
     return [_load(robot, kind, seed, share, estimate, truth.controller) for share in SHARES]
 

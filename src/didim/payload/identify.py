@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
 from didim.identification.identify import Method, identify, listed_records
+from didim.identification.methods.didim import DIDIM
 from didim.payload.comparable import refuse_other_units, refuse_short
 from didim.payload.difference import Difference, Gaussian
 from didim.payload.loaded_robot import robot_with_load
@@ -84,7 +85,7 @@ def identify_payload(
     model = _without_known_links(estimate.model)
     methods = loaded_methods(estimate, method)
     tried = [
-        identify(model, records, each, None, _part(progress, k, len(methods)), origin=origin)
+        _identified(model, records, each, _part(progress, k, len(methods)), origin)
         for k, each in enumerate(methods)
     ]
     loaded = min(tried, key=_misfit)
@@ -131,7 +132,8 @@ def _refuse_unusable(estimate: Estimate) -> None:
             "The estimate of the empty robot keeps its essential parameters only, which says "
             "nothing about what a load adds to the others: identify it with essential = false."
         )
-    if not np.isfinite(estimate.values).all() or not np.isfinite(estimate.sigma).any():
+    known = np.isfinite(estimate.values).all() and np.isfinite(estimate.sigma).any()
+    if not known or estimate.status not in (Status.CONVERGED, Status.UNEXCITED):
         raise InputError(
             f"The empty robot was not identified ({estimate.status}): {estimate.message}"
         )
@@ -149,6 +151,21 @@ def _without_known_links(model: BaseModel) -> BaseModel:
     if len(kept) == len(full.fixed or {}):
         return model
     return DynamicModel(full.robot, full.effects, full.shapes, full.held, kept or None).base
+
+
+def _identified(
+    model: BaseModel,
+    records: Sequence[Experiment],
+    method: Method,
+    progress: Progress | None,
+    origin: Mapping[str, Any] | None,
+) -> Estimate:
+    """The records by themselves; where DIDIM does not converge, by the exact method after it."""
+    found = identify(model, records, method, None, progress, origin=origin)
+    if found.status in (Status.STOPPED, Status.DIVERGED) and isinstance(method, DIDIM):
+        refined = replace(method, refine=True)
+        return identify(model, records, refined, None, progress, origin=origin)
+    return found
 
 
 def _misfit(estimate: Estimate) -> float:

@@ -25,6 +25,10 @@ records.
 """
 
 
+MAX_ITERATIONS = 50
+"""Of DIDIM from the empty robot: a heavy load makes its steps shrink more slowly."""
+
+
 def loaded_methods(empty: Estimate, method: Method | None) -> list[Method]:
     """The given method or that of the estimate; several where the loop of the loaded robot is not
     known.
@@ -67,5 +71,10 @@ def repeated_method(empty: Estimate) -> Method:
     start = how.start if isinstance(how.start, str) else None
     updates = updates if isinstance(updates, bool) else None
     return DIDIM(
-        controller=empty.controller, initial=empty, start=start, gain_update=updates, **shared
+        controller=empty.controller,
+        initial=empty,
+        start=start,
+        gain_update=updates,
+        max_iterations=MAX_ITERATIONS,
+        **shared,
     )
