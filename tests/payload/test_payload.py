@@ -175,3 +175,24 @@ def test_refusals_are_one_line():
             didim.identify_payload(essential, loaded())
     with pytest.raises(didim.InputError, match="friction"):
         didim.identify_payload(empty, loaded(), friction="warm")
+
+
+def test_uncertain_torques_widen_the_interval_by_what_they_do():
+    """Factors on both records, against the slopes that the covariance is made of."""
+    rng = np.random.default_rng(0)
+    empty, heavy = (
+        motion_record(pendulum(), phi, 4, noise=0.001)
+        for phi in (np.nan_to_num(pendulum().nominal), carrying(pendulum(), BODY))
+    )
+    plain = didim.identify_payload(didim.identify(pendulum(), empty, exact()), heavy)
+    wide = didim.identify_payload(plain.empty, heavy, torque_sigma=0.05)
+    masses = []
+    for _ in range(40):
+        factors = 1 + 0.05 * rng.standard_normal(2)
+        scaled = [replace(each, tau=np.asarray(each.tau) * factors) for each in (empty, heavy)]
+        first = didim.identify(pendulum(), scaled[0], exact())
+        masses.append(didim.identify_payload(first, scaled[1]).plain[9])
+    assert wide.sigma.mass == pytest.approx(np.std(masses), rel=0.35)
+    assert plain.sigma.mass < 0.1 * wide.sigma.mass
+    with pytest.raises(didim.InputError, match="torque_sigma"):
+        didim.identify_payload(plain.empty, heavy, torque_sigma=-0.1)

@@ -289,6 +289,13 @@ def _add_payload(commands: _Commands) -> None:
         "--link", metavar="JOINT", help="the joint whose link carries it (default: the last one)"
     )
     payload.add_argument(
+        "--torque-sigma",
+        metavar="FRACTION",
+        type=float,
+        default=0.0,
+        help="relative standard deviation of the drive gains, such as 0.05, for the intervals",
+    )
+    payload.add_argument(
         "--hold-friction",
         action="store_true",
         help="friction and offsets are those of the empty robot (default: estimated again)",

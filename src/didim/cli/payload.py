@@ -51,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
             records,
             options.link,
             friction=friction,
+            torque_sigma=options.torque_sigma,
             method=method,
             progress=report,
             origin={"command": options.command},

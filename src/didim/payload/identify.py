@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
@@ -18,6 +18,7 @@ from didim.payload.difference import Difference, Gaussian
 from didim.payload.loaded_robot import robot_with_load
 from didim.payload.repeated import loaded_methods
 from didim.payload.result import Payload
+from didim.payload.torque_scale import scale_slopes
 from didim.results.effect_columns import joint_index
 from didim.results.estimate import Estimate
 from didim.results.formatting import listed
@@ -25,7 +26,7 @@ from didim.results.load_seen import warms
 from didim.results.status import Status
 from didim.robot.effects import LINK
 from didim.signals.experiment import Experiment
-from didim.validation import one_of
+from didim.validation import one_of, per_joint
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
@@ -47,6 +48,7 @@ def identify_payload(
     link: int | str | None = None,
     *,
     friction: str = "estimated",
+    torque_sigma: ArrayLike = 0.0,
     method: Method | None = None,
     progress: Progress | None = None,
     origin: Mapping[str, Any] | None = None,
@@ -65,6 +67,9 @@ def identify_payload(
     friction
         "estimated": friction and offsets are those of the loaded records, since they change with
         the temperature; "held": they are the same in both, which makes the intervals narrower.
+    torque_sigma
+        Relative standard deviation of the factor on each joint's torques, one number or (n,): 0.05
+        where drive gains are known to 5 %. It widens the intervals.
     method
         Of the loaded records; None: that of the estimate, with its settings. A loop given by poles
         is tried with the gains of the empty robot and tuned for the loaded one.
@@ -80,6 +85,9 @@ def identify_payload(
         )
     one_of(friction, "friction", FRICTION)
     records = listed_records(experiments, "experiments")
+    scales = per_joint(torque_sigma, "torque_sigma", estimate.model.robot.n)
+    if np.any(scales < 0):
+        raise InputError(f"torque_sigma must not be negative, found {shortened(torque_sigma)}.")
     _refuse_unusable(estimate)
     joint = estimate.model.robot.n - 1 if link is None else joint_index(estimate.model, link)
     model = _without_known_links(estimate.model)
@@ -109,7 +117,11 @@ def identify_payload(
     combined = robot_with_load(empty, carrying, found, phi, joint)
     notes = _notes(estimate, found, len(methods) > 1 and loaded is tried[-1], swapped)
     combined = replace(combined, notes=(*combined.notes, *notes))
-    return Payload(combined, empty, joint, phi, found.plain, found.covariance, notes)
+    covariance = found.covariance
+    if np.any(scales > 0) and combined.experiments:
+        slopes = scale_slopes(combined, found, phi)
+        covariance = covariance + (slopes * scales**2) @ slopes.T
+    return Payload(combined, empty, joint, phi, found.plain, covariance, notes)
 
 
 def difference_of(empty: Estimate, loaded: Estimate, joint: int, held: bool) -> Difference:
