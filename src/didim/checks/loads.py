@@ -16,6 +16,9 @@ from didim.results.doubts import WORSE
 from didim.results.formatting import joint_label, number
 from didim.results.load_seen import load_in
 
+LOAD = "load"
+"""The name of this check."""
+
 REMEDY = (
     "these are two robots: identify the empty one alone, save it, and give the other record to "
     "didim payload RESULT FILE."
@@ -49,4 +52,4 @@ def loads(records: Sequence[CheckData]) -> Iterator[Finding]:
         word = "carries" if seen.mass > 0 else "does not carry"
         has = "does not" if seen.mass > 0 else "does"
         text = f"{word} a load of about {number(abs(seen.mass))} kg {place}, which {name!r} {has}"
-        yield Finding("load", "warn", text, REMEDY, data.record.name)
+        yield Finding(LOAD, "warn", text, REMEDY, data.record.name)

@@ -21,7 +21,7 @@ from didim.payload.result import Payload
 from didim.payload.torque_scale import scale_slopes
 from didim.results.effect_columns import joint_index
 from didim.results.estimate import Estimate
-from didim.results.formatting import listed
+from didim.results.formatting import fraction, listed
 from didim.results.load_seen import warms
 from didim.results.status import Status
 from didim.robot.effects import LINK
@@ -35,6 +35,9 @@ FRICTION = ("estimated", "held")
 
 SWAPPED_SIGMAS = 5.0
 """By which a mass must be negative, for the estimate to be that of the loaded robot."""
+
+UNEXPLAINED = 2.0
+"""Times the residual of the empty robot's records, that the load may leave without a note."""
 
 _UNITS = (
     "Are its torques in N.m or N at the joints, as those of the estimate? A record in amperes "
@@ -116,6 +119,8 @@ def identify_payload(
     phi = found.physical
     combined = robot_with_load(empty, carrying, found, phi, joint)
     notes = _notes(estimate, found, len(methods) > 1 and loaded is tried[-1], swapped)
+    if combined.experiments and combined.residual > UNEXPLAINED * estimate.residual:
+        notes = (*notes, _unexplained(combined, estimate))
     combined = replace(combined, notes=(*combined.notes, *notes))
     covariance = found.covariance
     if np.any(scales > 0) and combined.experiments:
@@ -190,6 +195,15 @@ def _part(progress: Progress | None, k: int, count: int) -> Progress | None:
     if progress is None:
         return None
     return lambda done: progress((k + done) / count)
+
+
+def _unexplained(loaded: Estimate, empty: Estimate) -> str:
+    """That something else differs between the records."""
+    return (
+        f"With the load, {fraction(loaded.residual)} of the torque is left, "
+        f"{fraction(empty.residual)} in the records of the empty robot: the load does not explain "
+        "all that differs. Are all records of the same load, in the same units and loop?"
+    )
 
 
 def _is_negative(found: Difference) -> bool:

@@ -40,10 +40,14 @@ def refuse_other_robot(study: Study, estimate: Estimate) -> None:
 
 
 def study_records(study: Study, estimate: Estimate) -> tuple[list[Experiment], Method]:
-    """All records of a study, and its method, started from the estimate."""
+    """The records of a study, those with load = true where some have it, and its method, started
+    from the estimate.
+    """
     refuse_other_robot(study, estimate)
     starts = {"initial": estimate} if study.settings.method == "didim" else {}
-    return [*study.records], study.method(None, **starts)
+    pairs = list(zip(study.records, study.settings.experiment, strict=True))
+    marked = [record for record, table in pairs if table.load]
+    return marked or [record for record, _ in pairs], study.method(None, **starts)
 
 
 def similar_records(files: Sequence[str], estimate: Estimate) -> list[Experiment]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from didim.checks.diagnose import diagnose
 from didim.checks.finding import Finding
+from didim.checks.loads import LOAD
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, naming, shortened
@@ -233,10 +234,9 @@ class Study:
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with naming(self.name):
-            return (
-                *diagnose(self.model, records, self.controller, assumed=assumed, **settings),
-                *extra,
-            )
+            found = diagnose(self.model, records, self.controller, assumed=assumed, **settings)
+        finds_gains = self.settings.drive_gains is not None  # its load is no surprise
+        return (*(each for each in found if not (finds_gains and each.check == LOAD)), *extra)
 
     @property
     def inputs(self) -> list[Path]:
