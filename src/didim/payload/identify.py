@@ -36,6 +36,8 @@ FRICTION = ("estimated", "held")
 SWAPPED_SIGMAS = 5.0
 """By which a mass must be negative, for the estimate to be that of the loaded robot."""
 
+_USABLE = (Status.CONVERGED, Status.UNEXCITED)
+
 UNEXPLAINED = 2.0
 """Times the residual of the empty robot's records, that the load may leave without a note."""
 
@@ -95,12 +97,10 @@ def identify_payload(
     joint = estimate.model.robot.n - 1 if link is None else joint_index(estimate.model, link)
     model = _without_known_links(estimate.model)
     methods = loaded_methods(estimate, method)
-    tried = [
-        _identified(model, records, each, _part(progress, k, len(methods)), origin)
-        for k, each in enumerate(methods)
-    ]
-    loaded = min(tried, key=_misfit)
-    if loaded.status not in (Status.CONVERGED, Status.UNEXCITED):
+    tried = _tried(model, records, methods, progress, origin)
+    ended = [each for each in tried if each.status in _USABLE]
+    loaded = min(ended or tried, key=_misfit)
+    if not ended:
         raise InputError(
             f"The records with the load were not identified ({loaded.status}): {loaded.message}"
         )
@@ -150,7 +150,7 @@ def _refuse_unusable(estimate: Estimate) -> None:
             "nothing about what a load adds to the others: identify it with essential = false."
         )
     known = np.isfinite(estimate.values).all() and np.isfinite(estimate.sigma).any()
-    if not known or estimate.status not in (Status.CONVERGED, Status.UNEXCITED):
+    if not known or estimate.status not in _USABLE:
         raise InputError(
             f"The empty robot was not identified ({estimate.status}): {estimate.message}"
         )
@@ -170,19 +170,25 @@ def _without_known_links(model: BaseModel) -> BaseModel:
     return DynamicModel(full.robot, full.effects, full.shapes, full.held, kept or None).base
 
 
-def _identified(
+def _tried(
     model: BaseModel,
     records: Sequence[Experiment],
-    method: Method,
+    methods: Sequence[Method],
     progress: Progress | None,
     origin: Mapping[str, Any] | None,
-) -> Estimate:
-    """The records by themselves; where DIDIM does not converge, by the exact method after it."""
-    found = identify(model, records, method, None, progress, origin=origin)
-    if found.status in (Status.STOPPED, Status.DIVERGED) and isinstance(method, DIDIM):
-        refined = replace(method, refine=True)
-        return identify(model, records, refined, None, progress, origin=origin)
-    return found
+) -> list[Estimate]:
+    """The records by each of the methods; where none converges, by the exact method after DIDIM."""
+
+    def run(chosen: Sequence[Method]) -> list[Estimate]:
+        parts = [_part(progress, k, len(chosen)) for k in range(len(chosen))]
+        pairs = zip(chosen, parts, strict=True)
+        return [identify(model, records, each, None, part, origin=origin) for each, part in pairs]
+
+    found = run(methods)
+    if any(each.status in _USABLE for each in found):
+        return found
+    refined = [replace(each, refine=True) for each in methods if isinstance(each, DIDIM)]
+    return run(refined) if refined else found
 
 
 def _misfit(estimate: Estimate) -> float:
