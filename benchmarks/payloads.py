@@ -196,7 +196,19 @@ def ur10e_tables() -> str:
             both = [didim.identify_payload(first, other, torque_sigma=each) for each in (0.0, 0.05)]
             texts = ["{:.3f} to {:.3f}".format(*each.interval()) for each in both]
             lines.append(f"| {label} | {order} | {both[0].mass:.3f} | {' | '.join(texts)} |")
+    lines.append(_other_half(chosen))
     return "\n".join(lines)
+
+
+def _other_half(chosen: didim.DynamicModel) -> str:
+    """The load in the second half of the record, with the gains that the first half gives."""
+    empty, loaded = ur10e_record(*EMPTY), ur10e_record(*LOADED)
+    first = [each.between(each.t[0], each.t[0] + 25.0) for each in (empty, loaded)]
+    gains = didim.identify_drive_gains(chosen, *first, mass=UR_MASS)
+    rest = loaded.between(loaded.t[0] + 25.0, loaded.t[-1])
+    load = didim.identify_payload(gains.estimate, gains.torque(rest))
+    bounds = "{:.3f} to {:.3f}".format(*load.interval())
+    return f"| found in the first 25 s | the rest | {load.mass:.3f} | {bounds} | |"
 
 
 def arm_gains(seed: int) -> dict[str, np.ndarray]:

@@ -52,7 +52,6 @@ def test_one_axis_with_a_known_mass_by_hand():
     axis = didim.DynamicModel(
         didim.Robot("axis", (didim.Joint("slide", "prismatic"),), gravity=np.zeros(3)),
         ["viscous"],
-        fixed={"M1": 8.0},
     )
     t = np.arange(0, 10, 0.01)
     trajectory = didim.Fourier.random(axis.robot, 2, period=5.0, periods=2)
@@ -60,7 +59,10 @@ def test_one_axis_with_a_known_mass_by_hand():
     volts = (8.0 * ddq + 3.0 * dq) / 35.0
     noise = 0.01 * np.random.default_rng(0).standard_normal(volts.shape)
     record = didim.Experiment(t, volts + noise, trajectory, q)
-    found = didim.identify_drive_gains(axis, record, rows=exact())
+    found = didim.identify_drive_gains(axis, record, fixed={"M1": 8.0}, rows=exact())
+    again = didim.DynamicModel(axis.robot, ["viscous"], fixed={"M1": 8.0})
+    same = didim.identify_drive_gains(again, record, rows=exact())
+    assert same.values == pytest.approx(found.values, rel=1e-9)
     W = np.column_stack([ddq, dq])[20:-20]
     in_volts = np.linalg.lstsq(W, (volts + noise)[20:-20, 0], rcond=None)[0]
     assert found.values[0] == pytest.approx(8.0 / in_volts[0], rel=1e-4)

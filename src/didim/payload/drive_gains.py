@@ -56,6 +56,7 @@ def identify_drive_gains(
     mass: float | None = None,
     *,
     known: Mapping[str, float] | None = None,
+    fixed: Mapping[str, float] | None = None,
     link: int | str | None = None,
     method: str = "consistent",
     rows: IDIM | None = None,
@@ -67,8 +68,7 @@ def identify_drive_gains(
     Parameters
     ----------
     model
-        The dynamic model. Without a loaded record its `fixed` values, such as a joint's own inertia
-        or first moment, are what the scale rests on.
+        The dynamic model, with its own `fixed` values.
     empty, loaded
         Records with measured positions whose `tau` is the control signal, in amperes or volts: of
         the empty robot, and with a load.
@@ -77,6 +77,9 @@ def identify_drive_gains(
     known
         Other numbers of the load: "mass", and first moments "MX", "MY", "MZ" in the frame of the
         joint, kg m.
+    fixed
+        Known values of the robot, as of `didim.DynamicModel`: without a loaded record, a joint's
+        own inertia or first moment is what the scale rests on.
     link
         The joint whose link carries the load, counted from 0 or by its name; None: the last one.
     method
@@ -95,6 +98,10 @@ def identify_drive_gains(
         )
     one_of(method, "method", METHODS)
     base = model if isinstance(model, BaseModel) else model.base
+    if fixed:
+        full = base.full
+        values = {**(full.fixed or {}), **fixed}
+        base = DynamicModel(full.robot, full.effects, full.shapes, full.held, values).base
     numbers = _known(mass, known)
     without = listed_records(empty, "empty")
     carrying = () if loaded is None else listed_records(loaded, "loaded")
@@ -165,7 +172,7 @@ def _refuse_no_number(model: BaseModel, has_load: bool, known: Mapping[str, floa
         raise InputError(
             "No number is known, so that all gains and parameters could be multiplied by any "
             "factor: give the mass of the load (mass, kg), or a joint's own inertia or first "
-            'moment (fixed of the model, such as {"ZZ1R": 3.2}).'
+            'moment (fixed, such as {"ZZ1R": 3.2}).'
         )
 
 

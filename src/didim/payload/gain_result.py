@@ -81,12 +81,14 @@ class DriveGains:
     def summary(self) -> str:
         """The gains as a table, beside those of the other methods, with notes."""
         model, names = self.estimate.model, list(self.others)
-        head = f"{'joint':<26} {'gain':>10} {'2 sigma':>10} {'% sigma':>8}"
+        labels = [joint_label(model, j) for j in range(self.values.size)]
+        width = max(map(len, labels))
+        head = f"{'joint':<{width}} {'gain':>10} {'2 sigma':>10} {'% sigma':>8}"
         head += "".join(f" {name:>10}" for name in names)
         lines = [f"Drive gains of {model.robot.name}, {self.method}: {self._anchor}", "", head]
         lines.append("-" * len(head))
         for j, (value, sigma) in enumerate(zip(self.values, self.sigma, strict=True)):
-            row = f"{joint_label(model, j):<26} {number(value):>10} {number(2 * sigma):>10}"
+            row = f"{labels[j]:<{width}} {number(value):>10} {number(2 * sigma):>10}"
             row += f" {100 * sigma / abs(value):>8.2g}"
             row += "".join(f" {number(self.others[name].values[j]):>10}" for name in names)
             lines.append(row)

@@ -40,6 +40,7 @@ def drive_gains_of(
         empty,
         loaded or None,
         known=table.known,
+        fixed=table.fixed,
         link=table.link,
         method=table.method or "consistent",
         rows=IDIM(**settings.idim.given()),  # type: ignore[arg-type]

@@ -136,9 +136,9 @@ class DriveGainsTable(Table):
     """Drive gains that are identified with the parameters, from records in control units."""
 
     known: types.Values = None
-    """What is known of the load: { mass = 2.805 }, kg, or first moments MX MY MZ, kg m. Without a
-    load, `fixed` values of the robot set the scale.
-    """
+    """What is known of the load: { mass = 2.805 }, kg, or first moments MX MY MZ, kg m."""
+    fixed: types.Values = None
+    """Known values of the robot, beside the study's own; without a load they set the scale."""
     link: types.Text = None
     """The joint whose link carries the load; default: the last one."""
     method: Literal["consistent", "wls", "tls"] | None = None
