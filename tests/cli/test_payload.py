@@ -117,6 +117,19 @@ def test_a_study_finds_the_gains(tmp_path, monkeypatch, capsys):
     assert other.provenance["drive_gains"] == found["drive_gains"]
 
 
+def test_a_result_with_gains_reads_other_records_in_control_units(tmp_path, monkeypatch, capsys):
+    write_gain_study(tmp_path, known={"mass": 1.5})
+    write_csv(tmp_path / "other.csv", columns(0.5 * BODY, 0.01, 5, GAINS))
+    monkeypatch.chdir(tmp_path)
+    assert main(["identify", "study.toml", "--out", "empty.json"]) == 0
+    capsys.readouterr()
+    assert main(["payload", "empty.json", "other.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert abs(found["mass"] - 0.75) < 4 * found["sigma"]["mass"]
+    findings = didim.load_study("study.toml").check()
+    assert not [each for each in findings if each.check == "load"]
+
+
 def test_a_study_without_a_known_number_is_refused(tmp_path, monkeypatch, capsys):
     write_gain_study(tmp_path)
     monkeypatch.chdir(tmp_path)

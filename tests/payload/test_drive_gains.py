@@ -114,3 +114,12 @@ def test_a_load_that_hardly_acts_is_refused_by_name():
     )
     with pytest.raises(didim.InputError, match=r"drive gain of joint 1 \(shoulder\)"):
         didim.identify_drive_gains(pendulum(), empty, light, mass=0.005 * MASS, rows=exact())
+
+
+def test_without_a_load_a_known_first_moment_sets_the_scale():
+    empty, _ = pair(0.02)
+    moment = dict(zip(pendulum().base.parameter_names, pendulum().base.nominal, strict=True))["MX2"]
+    found = didim.identify_drive_gains(pendulum(), empty, fixed={"MX2": moment}, rows=exact())
+    assert np.all(np.abs(found.values - GAINS) < 4 * found.sigma)
+    assert found.load is None
+    assert found.known == {"MX2": moment}

@@ -18,7 +18,7 @@ from didim.study.reading import check_study
 from didim.study.records import experiment_of
 from didim.study.study import Study
 
-_OF_ONE_RECORD = ("file", "name", "use", "hold_out", "between", "rows")
+_OF_ONE_RECORD = ("file", "name", "use", "load", "hold_out", "between", "rows")
 """Keys of an experiment that belong to its own file."""
 
 
@@ -59,6 +59,9 @@ def similar_records(files: Sequence[str], estimate: Estimate) -> list[Experiment
         return [load_experiment(each, joints=joints, channels=model.channels) for each in files]
     first: dict[str, Any] = dict(study.get("experiment", [{}])[0])
     table = {key: value for key, value in first.items() if key not in _OF_ONE_RECORD}
+    if gains := estimate.provenance.get("drive_gains"):
+        table["drive_gain"] = [value for value, _ in gains.values()]
+    study = {key: value for key, value in study.items() if key != "drive_gains"}
     records = []
     for k, each in enumerate(files):
         described = {**study, "experiment": [{**table, "file": str(Path(each).absolute())}]}
