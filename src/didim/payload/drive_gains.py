@@ -102,6 +102,11 @@ def identify_drive_gains(
         full = base.full
         values = {**(full.fixed or {}), **fixed}
         base = DynamicModel(full.robot, full.effects, full.shapes, full.held, values).base
+    if base.loaded:
+        raise InputError(
+            "Friction that grows with the load of a joint is not linear in gains and parameters; "
+            "leave such effects (load_friction) out, and add them once the gains are known."
+        )
     numbers = _known(mass, known)
     without = listed_records(empty, "empty")
     carrying = () if loaded is None else listed_records(loaded, "loaded")
