@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import didim
@@ -59,3 +61,11 @@ def test_check_says_it_first():
     assert "carries a load of about 0." in found[0].found
     assert "didim payload" in found[0].remedy
     assert not [each for each in diagnose(pendulum(), [empty, other]) if each.check == "load"]
+
+
+def test_wrong_factors_on_the_torques_are_no_load():
+    empty, other, _ = records()
+    wrong = replace(other, tau=np.asarray(other.tau) * [1.4, 1.3])
+    estimate = didim.identify(pendulum(), empty, exact(), wrong)
+    assert estimate.validation[0].residual > 0.1
+    assert estimate.validation[0].load is None

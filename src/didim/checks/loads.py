@@ -44,7 +44,7 @@ def loads(records: Sequence[CheckData]) -> Iterator[Finding]:
         left = system.residual(chi)
         if np.linalg.norm(left) < WORSE * size * np.linalg.norm(system.y):
             continue
-        seen = load_in(base, replace(system, y=left))
+        seen = load_in(base, replace(system, y=left), system.W @ chi)
         if seen is None:
             continue
         place = f"at the link of {joint_label(base, seen.joint)}"

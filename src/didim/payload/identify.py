@@ -123,8 +123,8 @@ def identify_payload(
         notes = (*notes, _unexplained(combined, estimate))
     combined = replace(combined, notes=(*combined.notes, *notes))
     covariance = found.covariance
-    if np.any(scales > 0) and combined.experiments:
-        slopes = scale_slopes(combined, found, phi)
+    if np.any(scales > 0):
+        slopes = scale_slopes(loaded, found, phi)
         covariance = covariance + (slopes * scales**2) @ slopes.T
     return Payload(combined, empty, joint, phi, found.plain, covariance, notes)
 

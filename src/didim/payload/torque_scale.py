@@ -9,34 +9,32 @@ factors cancels as far as both records move alike.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.payload.difference import Difference
 from didim.regression.least_squares import least_squares
-from didim.regression.system import rows_of, stack
+from didim.regression.system import stack
 from didim.results.estimate import Estimate
+from didim.results.load_seen import compared_system
 
 Array = NDArray[np.float64]
 
 
-def scale_slopes(loaded: Estimate, found: Difference, phi: Array) -> Array:
-    """(10, n) d phi / d e of the torque of each joint, for a load phi (10,); zero where phi is not
-    identified.
+def scale_slopes(fitted: Estimate, found: Difference, phi: Array) -> Array:
+    """(10, n) d phi / d e of the torque of each joint, for a load phi (10,), along the records that
+    an estimate was fitted to; zero where phi is not identified.
     """
-    model, n = loaded.model, loaded.model.robot.n
+    model, n = fitted.model, fitted.model.robot.n
     columns = np.flatnonzero(~found.hidden)
     into = np.hstack([found.B[:, columns], np.eye(len(found.B))[:, found.varies]])
+    pairs = enumerate(fitted.experiments)
+    compare = fitted.predictor.compare
+    system = stack([compared_system(model, compare(record), k) for k, record in pairs])
     names = tuple(str(i) for i in range(into.shape[1]))
-    systems = []
-    for k, record in enumerate(loaded.experiments):
-        rows = loaded.predictor.compare(record)
-        motion = rows.motion
-        signals = {**model.no_signals(len(motion.q)), **motion.signals}
-        W = model.regressor(motion.q, motion.dq, motion.ddq, motion.slip, signals)
-        left = rows.y - rows.found
-        systems.append(rows_of(W @ into, left, rows.counted, names, k, np.ones(1)))
-    system = stack(systems)
+    system = replace(system, W=system.W @ into, names=names)
     size = np.maximum(system.sizes, 1e-9 * system.sizes.max(initial=1e-300))
     weights = 1.0 / size[system.joint]
     inverse = least_squares(system, weights).inverse

@@ -2,8 +2,8 @@
 
 What a model leaves of a record's torque, rho, is compared with the torque of a body at the last
 link: rho = W (B phi + friction) + rest, where B phi has the mass and the first moments of the body,
-and friction and offsets may have changed. A body that explains most of what these leave, and whose
-mass is certain, is named.
+and friction and offsets may have changed. A body that explains most of what these leave, more than
+wrong factors on the torques would, and whose mass is certain, is named.
 """
 
 from __future__ import annotations
@@ -75,8 +75,10 @@ def warms(model: BaseModel) -> NDArray[np.bool_]:
     )
 
 
-def load_in(model: BaseModel, system: LinearSystem) -> LoadSeen | None:
-    """The load in what a model leaves, y, of the rows W of a record; None where none is certain."""
+def load_in(model: BaseModel, system: LinearSystem, torque: Array) -> LoadSeen | None:
+    """The load in what a model leaves, y, of the rows W of a record whose predicted torque is
+    `torque` (r,); None where none is certain, or factors on the torques explain as much.
+    """
     joint = model.robot.n - 1
     B, friction = load_columns(model, joint), system.W[:, warms(model)]
     size = np.maximum(system.sizes, 1e-9 * system.sizes.max(initial=0.0))
@@ -91,19 +93,33 @@ def load_in(model: BaseModel, system: LinearSystem) -> LoadSeen | None:
         return None
     variance = float(statistics(linear, solution).corrected[0, 0])
     left = weights * linear.residual(solution.values)
-    alone = replace(linear, W=friction, names=names[len(MOMENTS) :])
-    before = weights * alone.residual(least_squares(alone, weights).values)
-    share = 1.0 - float(left @ left) / max(float(before @ before), 1e-300)
+    squares, before = float(left @ left), _squares(linear, friction, weights)
+    factors = np.where(system.joint[:, None] == np.arange(system.n), torque[:, None], 0.0)
+    scaled = _squares(linear, np.hstack([factors, friction]), weights)
+    share = 1.0 - squares / max(before, 1e-300)
     mass, sigma = float(solution.values[0]), float(np.sqrt(max(variance, 0.0)))
-    if share < MIN_SHARE or abs(mass) < MIN_SIGMAS * sigma:
+    if share < MIN_SHARE or abs(mass) < MIN_SIGMAS * sigma or scaled <= squares:
         return None
     return LoadSeen(mass, sigma, share, joint)
 
 
+def _squares(system: LinearSystem, columns: Array, weights: Array) -> float:
+    """Weighted squares that least squares with these columns leaves."""
+    names = tuple(str(i) for i in range(columns.shape[1]))
+    other = replace(system, W=columns, names=names)
+    left = weights * other.residual(least_squares(other, weights).values)
+    return float(left @ left)
+
+
 def load_seen(model: BaseModel, rows: ComparedRows) -> LoadSeen | None:
     """The load that a record has more than the model that predicted it."""
-    motion = rows.motion
+    left = compared_system(model, rows)
+    return load_in(model, left, rows.found.T[rows.counted.T])
+
+
+def compared_system(model: BaseModel, rows: ComparedRows, series: int = 0) -> LinearSystem:
+    """What a model leaves of a record, y, with W of the motion at the same rows."""
+    motion, names = rows.motion, model.parameter_names
     signals = {**model.no_signals(len(motion.q)), **motion.signals}
     W = model.regressor(motion.q, motion.dq, motion.ddq, motion.slip, signals)
-    error, names = rows.y - rows.found, model.parameter_names
-    return load_in(model, rows_of(W, error, rows.counted, names, 0, np.ones(1)))
+    return rows_of(W, rows.y - rows.found, rows.counted, names, series, np.ones(1))
