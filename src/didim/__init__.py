@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from didim.export import inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, OutputError, identify
     from didim.improvement import Improvement, improve
+    from didim.payload import DriveGains, Payload, identify_drive_gains, identify_payload
     from didim.results import (
         Estimate,
         InconsistentRobotWarning,
@@ -108,6 +109,7 @@ _MODULES = {
     ),
     "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
     "didim.improvement": ("Improvement", "improve"),
+    "didim.payload": ("DriveGains", "Payload", "identify_drive_gains", "identify_payload"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
@@ -125,6 +127,7 @@ __all__ = [
     "ComputedTorque",
     "Coupling",
     "Drive",
+    "DriveGains",
     "DynamicModel",
     "Effect",
     "Estimate",
@@ -140,6 +143,7 @@ __all__ = [
     "Motion",
     "OutputError",
     "OwnLaw",
+    "Payload",
     "PointToPoint",
     "Reference",
     "Robot",
@@ -151,6 +155,8 @@ __all__ = [
     "control_law",
     "effects",
     "identify",
+    "identify_drive_gains",
+    "identify_payload",
     "improve",
     "inverse_dynamics_code",
     "largest_inertias",

@@ -228,7 +228,9 @@ def test_paths_are_relative_to_the_file(tmp_path, capsys, monkeypatch):
 def test_schemas_are_those_that_are_published():
     from pathlib import Path
 
-    for what in ("study", "identify", "check", "compare", "simulate", "base"):
+    for what in (
+        "study", "identify", "check", "compare", "improve", "payload", "simulate", "base"
+    ):  # fmt: skip
         file = Path(__file__).parents[2] / "docs" / "schema" / f"{what}.schema.json"
         assert json.loads(file.read_text()) == schema_of(what), f"run: didim schema {what} > {file}"
 

@@ -34,7 +34,7 @@ def scale(records: Sequence[CheckData]) -> Iterator[Finding]:
         return
     base = records[0].model.base
     try:
-        system = stack([_equations(data, k) for k, data in enumerate(records)])
+        system = stack([equations(data, k) for k, data in enumerate(records)])
         solution = fit(system, "wls")
     except InputError:
         yield unjudged("scale", "the record is too short", "record a longer motion.")
@@ -60,7 +60,7 @@ def scale(records: Sequence[CheckData]) -> Iterator[Finding]:
         yield unjudged("scale", "gravity and inertia are not certain enough", "move faster.")
 
 
-def _equations(data: CheckData, series: int) -> LinearSystem:
+def equations(data: CheckData, series: int) -> LinearSystem:
     """W of the measured motion, filtered and decimated down to its band: noise in the accelerations
     would make inertias too small.
     """

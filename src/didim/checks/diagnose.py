@@ -12,6 +12,7 @@ from didim.checks.delay import torque_delay
 from didim.checks.description import scale
 from didim.checks.excitation import decimation, excitation, rough_parameters
 from didim.checks.finding import Finding, unjudged
+from didim.checks.loads import loads
 from didim.checks.loop import known, lag, stability
 from didim.checks.signals import jumps, movement, position_units, rest, saturation
 from didim.checks.torque import torque_sign, torque_size
@@ -105,6 +106,7 @@ def diagnose(
             ]
         findings += [replace(each, experiment=data.record.name) for each in found]
     sound = [data for data, has in zip(records, right, strict=True) if has]
+    findings = [*loads(sound), *findings]
     findings += scale(sound) if sound else ()
     findings += excitation(records)
     findings += known(records[0], assumed)

@@ -17,6 +17,18 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
+class LoadAnswer(Answer):
+    """A load that a record has more than the model."""
+
+    mass: float
+    """kg; negative where the model has it and the record does not."""
+    sigma: float
+    share: float
+    """Fraction of the squared error that it explains."""
+    joint: int
+    """Whose link carries it, from 0."""
+
+
 class ValidationAnswer(Answer):
     """How well the model predicts a record that it was not fitted to."""
 
@@ -37,6 +49,8 @@ class ValidationAnswer(Answer):
     along_motion_by_joint: list[Number] | None
     seen: Number
     """Fraction of the record that was fitted to."""
+    load: LoadAnswer | None
+    """A load that explains most of the error; null: none does."""
 
 
 class AlongMotionAnswer(Answer):
@@ -176,6 +190,8 @@ class IdentifyAnswer(Answer):
     """Parameters that the border of what is physical has moved; their intervals do not hold."""
     fixed: list[str]
     """Parameters that the fixed values of the study determine; their sigma is 0."""
+    drive_gains: dict[str, list[Number]]
+    """Gains that were identified with the parameters, by joint: value and sigma; else empty."""
     notes: list[str]
     files: list[str]
     """What was written."""
@@ -233,6 +249,46 @@ class ImproveAnswer(Answer):
     """The identification of the study as it is."""
     estimate: IdentifyAnswer
     """That of the last structure that was kept."""
+    files: list[str]
+    """What was written."""
+
+
+class PayloadSigmaAnswer(Answer):
+    """Standard deviations of a load; null where the motion identifies nothing."""
+
+    mass: Number
+    centre: list[Number]
+    inertia: list[list[Number]]
+
+
+class PayloadAnswer(Answer):
+    """The result of `didim payload`."""
+
+    robot: str
+    joint: str
+    """The joint whose link carries the load."""
+    seen: bool
+    """Whether the 95 % interval of the mass excludes zero."""
+    mass: float
+    """kg."""
+    mass_interval: list[Number]
+    """95 %, for the uncertainty of both records and the colour of their residuals."""
+    centre: list[float]
+    """m, in the frame of the joint."""
+    inertia: list[list[float]]
+    """kg m^2, about the centre."""
+    sigma: PayloadSigmaAnswer
+    parameters: dict[str, float]
+    """XX XY XZ YY YZ ZZ MX MY MZ M, about the origin of the joint's frame."""
+    parameter_sigma: dict[str, Number]
+    identified: list[str]
+    """The parameters that the motion identifies."""
+    at_border: bool
+    """Whether least squares alone gave no physical body."""
+    friction: str = Field(json_schema_extra={"enum": ["estimated", "held"]})
+    notes: list[str]
+    estimate: IdentifyAnswer
+    """The robot with its load."""
     files: list[str]
     """What was written."""
 
@@ -351,6 +407,7 @@ SCHEMAS: dict[str, type[Answer]] = {
     "check": CheckAnswer,
     "compare": CompareAnswer,
     "improve": ImproveAnswer,
+    "payload": PayloadAnswer,
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
 }

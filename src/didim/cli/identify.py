@@ -14,6 +14,7 @@ from didim.cli.answers import (
     IdentifyAnswer,
     JudgementAnswer,
     LackOfFitAnswer,
+    LoadAnswer,
     UseAnswer,
     ValidationAnswer,
     printed,
@@ -115,12 +116,13 @@ def validations(data: dict[str, Any]) -> list[ValidationAnswer]:
 
 
 def _validation(data: dict[str, Any]) -> ValidationAnswer:
-    names = set(ValidationAnswer.model_fields) - {"along_motion", "along_motion_by_joint"}
-    along = data["along_motion"] or {}
+    names = set(ValidationAnswer.model_fields) - {"along_motion", "along_motion_by_joint", "load"}
+    along, load = data["along_motion"] or {}, data["load"]
     return ValidationAnswer(
         **{name: data[name] for name in names},
         along_motion=along.get("residual"),
         along_motion_by_joint=along.get("residual_by_joint"),
+        load=None if load is None else LoadAnswer(**load),
     )
 
 
@@ -143,6 +145,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         ),
         "consistency": ConsistencyAnswer(**data["consistency"]),
         "lack_of_fit": LackOfFitAnswer(**data["lack_of_fit"]),
+        "drive_gains": data["provenance"].get("drive_gains", {}),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

@@ -17,7 +17,7 @@ _SET = (
     "experiment.0.use=validate; repeatable"
 )
 _SHELLS = ("bash", "zsh", "tcsh")
-ANSWERS = ("study", "identify", "check", "compare", "improve", "simulate", "base")
+ANSWERS = ("study", "identify", "check", "compare", "improve", "payload", "simulate", "base")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,7 +78,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"didim {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = _Commands(parser)
-    for add in (_add_init, _add_check, _add_identify, _add_improve, _add_compare):
+    for add in (_add_init, _add_check, _add_identify, _add_improve, _add_compare, _add_payload):
         add(commands)
     for add in (
         _add_simulate,
@@ -261,6 +261,60 @@ def _add_compare(commands: _Commands) -> None:
     )
     _study(compare)
     _json(compare)
+
+
+def _add_payload(commands: _Commands) -> None:
+    payload = commands.add(
+        "payload",
+        "identify what a robot carries",
+        """didim payload empty.json loaded.toml
+        didim payload empty.json loaded.csv --report loaded.html
+        didim payload empty.json loaded.toml --robot-out loaded.urdf --like arm.urdf --json""",
+        "RESULT is a saved result of the empty robot; FILE a study with the records of the loaded "
+        "one, or records with the columns of its own. Mass, centre and inertia come with the "
+        "uncertainty of both.",
+    )
+    _files(
+        payload.add_argument(
+            "result", metavar="RESULT", help="a result that didim identify --out saved (.json)"
+        )
+    )
+    _files(
+        payload.add_argument(
+            "files", metavar="FILE", nargs="+", help="a study (.toml), or records with the load"
+        )
+    )
+    payload.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
+    payload.add_argument(
+        "--link", metavar="JOINT", help="the joint whose link carries it (default: the last one)"
+    )
+    payload.add_argument(
+        "--torque-sigma",
+        metavar="FRACTION",
+        type=float,
+        default=0.0,
+        help="relative standard deviation of the drive gains, such as 0.05, for the intervals",
+    )
+    payload.add_argument(
+        "--hold-friction",
+        action="store_true",
+        help="friction and offsets are those of the empty robot (default: estimated again)",
+    )
+    _json(payload)
+    _files(
+        payload.add_argument(
+            "--out", metavar="FILE", help="save the robot with its load: a .json file, and an .npz"
+        )
+    )
+    _files(
+        payload.add_argument(
+            "--robot-out", metavar="FILE", help="write the robot with its load: .urdf or .toml"
+        )
+    )
+    _files(payload.add_argument("--like", metavar="URDF", help="keep the links of this URDF"))
+    _files(payload.add_argument("--report", metavar="FILE", help="write an HTML report"))
+    _project(payload)
+    _force(payload)
 
 
 def _add_simulate(commands: _Commands) -> None:

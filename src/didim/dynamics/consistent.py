@@ -71,6 +71,8 @@ class Consistent:
     """Values that theta keeps. What is wholly known need not lie inside: friction that is known to
     be zero, a link that is known to have no mass.
     """
+    beside: int = 0
+    """Bodies beside the robot, such as a load: ten columns each, after those of the model."""
 
     @property
     def directions(self) -> Array | None:
@@ -79,11 +81,15 @@ class Consistent:
 
     @cached_property
     def links(self) -> NDArray[np.int64]:
-        """(n, 10) columns of the links that are not wholly known."""
+        """(n, 10) columns of the links that are not wholly known, and of the bodies beside."""
         link = self.model.layout.link
-        if self.known is None:
+        if self.known is not None:
+            link = link[~np.all(np.isin(link, self.known.columns), axis=1)]
+        if not self.beside:
             return link
-        return link[~np.all(np.isin(link, self.known.columns), axis=1)]
+        first = len(self.model.parameter_names)
+        further = first + np.arange(10 * self.beside).reshape(-1, 10)
+        return np.vstack([link, further])
 
     @cached_property
     def positive(self) -> NDArray[np.int64]:

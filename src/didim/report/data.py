@@ -12,6 +12,7 @@ import numpy as np
 
 from didim.errors import InfeasibleError, InputError, shortened
 from didim.improvement.path import Improvement
+from didim.payload.result import Payload
 from didim.report.curves import Torques, torque_curves
 from didim.results.estimate import Estimate
 from didim.results.judgement import Judgement, judge
@@ -44,6 +45,8 @@ class ReportData:
     held_out: tuple[Experiment, ...]
     improvement: Improvement | None = None
     """How the model was found, where `didim.improve` did."""
+    payload: Payload | None = None
+    """What the robot carries, where that was identified."""
 
     @cached_property
     def judgement(self) -> Judgement:

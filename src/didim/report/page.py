@@ -22,6 +22,7 @@ from markupsafe import Markup
 from didim.errors import InputError
 from didim.improvement.path import Improvement
 from didim.output import Overwrite, free, write
+from didim.payload.result import Payload
 from didim.report.data import ReportData, report_data
 from didim.report.figures import Picture
 from didim.report.sections import SECTIONS
@@ -41,12 +42,14 @@ def write_report(
     validation: Sequence[Experiment] | None = None,
     overwrite: Overwrite = False,
     improvement: Improvement | None = None,
+    payload: Payload | None = None,
 ) -> Path:
     """Write the report of an estimate to `path` (.html), with the path to it where `improvement`
-    has one.
+    has one, and with the load of the robot where `payload` has one.
     """
     file = _free(path, overwrite)
-    data = replace(report_data(estimate, experiments, validation), improvement=improvement)
+    data = report_data(estimate, experiments, validation)
+    data = replace(data, improvement=improvement, payload=payload)
     write({file: page(data)}, overwrite)
     return file
 

@@ -98,6 +98,21 @@ def worsening(tried: Validation, fitted: float, output: str) -> float:
     return tried.worst / max(fitted, NEGLIGIBLE)
 
 
+def loaded_record(model: BaseModel, tried: Validation, ratio: float) -> str:
+    """What is said of a record that carries a load, and what to run."""
+    assert tried.load is not None
+    seen = tried.load.sentence(model, tried.experiment)
+    worse = f"It is predicted {ratio:.2g} times worse than the fit"
+    if tried.load.mass > 0:
+        run = "Identify the load: didim payload RESULT FILE, or didim.identify_payload."
+    else:
+        run = (
+            "Identify the empty robot from that record first, then the load: didim payload RESULT "
+            "FILE, or didim.identify_payload."
+        )
+    return f"{seen} {worse} ({100 * tried.worst:.3g} % of its torque unexplained). {run}"
+
+
 def worse_records(
     model: BaseModel, tried: Sequence[Validation], fitted: float, output: str
 ) -> list[str]:
@@ -105,7 +120,9 @@ def worse_records(
     notes = []
     for each in tried:
         ratio, by_joint = worsening(each, fitted, output), each.worst_by_joint
-        if ratio > WORSE:
+        if ratio > WORSE and each.load is not None:
+            notes.append(loaded_record(model, each, ratio))
+        elif ratio > WORSE:
             j = int(by_joint.argmax())
             notes.append(
                 f"Record {each.experiment!r} is predicted {ratio:.2g} times worse than the fit, "

@@ -102,6 +102,10 @@ class Estimate:
     """(p,) physically consistent standard parameters that the method works in, where it does; else
     None.
     """
+    plain: Array | None = None
+    """(b,) values of plain least squares, to which the covariance belongs, where the physically
+    consistent set has moved them; else None.
+    """
     eliminated: tuple[str, ...] = ()
     """Parameters that were set to zero as not essential."""
     at_border: tuple[str, ...] = ()

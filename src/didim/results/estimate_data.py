@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from didim.results.consistency import Consistency
 from didim.results.estimate import Estimate
 from didim.results.lack_data import lack_of, plain_lack
 from didim.results.lack_of_fit import NOT_TESTED
+from didim.results.load_seen import LoadSeen
 from didim.results.prediction import Preprocessing
 from didim.results.serialisation import (
     controller_of,
@@ -28,6 +30,9 @@ from didim.signals.rows import RowSelection
 
 ARRAYS = ("values", "covariance", "corrected_covariance", "residual_by_joint")
 """That are kept in the .npz file."""
+
+OPTIONAL_ARRAYS = ("standard", "plain")
+"""That are kept there where they are known."""
 
 _NUMBERS = ("residual", "rows", "freedom", "condition", "scaled_condition", "iterations")
 _SELECTION = ("decimation", "decimate", "trim", "rest_velocity", "ends")
@@ -108,6 +113,7 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
     )
     rest: dict[str, Any] = {name: _number(data[name]) for name in _NUMBERS}
     rest |= {name: arrays[name] for name in ARRAYS}
+    rest |= {name: arrays.get(name) for name in OPTIONAL_ARRAYS}
     return Estimate(
         model=model,
         method=data["method"],
@@ -131,7 +137,6 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         along_motion=tuple(_along_of(each) for each in data.get("along_motion", [])),
         lack=lack_of(data["lack_of_fit"]) if "lack_of_fit" in data else NOT_TESTED,
         provenance=data["provenance"],
-        standard=arrays.get("standard"),
         **rest,
     )
 
@@ -176,11 +181,12 @@ def _plain_validation(given: Validation) -> dict[str, Any]:
         "selected": given.selected,
         "along_motion": None if along is None else _plain_along(along),
         "seen": given.seen,
+        "load": None if given.load is None else asdict(given.load),
     }
 
 
 def _validation_of(data: dict[str, Any]) -> Validation:
-    along = data.get("along_motion")
+    along, load = data.get("along_motion"), data.get("load")
     return Validation(
         data["experiment"],
         _number(data["residual"]),
@@ -192,6 +198,7 @@ def _validation_of(data: dict[str, Any]) -> Validation:
         _number(data.get("selected")),
         None if along is None else _along_of(along),
         data.get("seen", 0.0),
+        None if load is None else LoadSeen(**load),
     )
 
 

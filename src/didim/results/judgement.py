@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from didim.results.doubts import ANOTHER, GOOD
+from didim.results.doubts import ANOTHER, GOOD, WORSE, loaded_record
 from didim.results.formatting import fraction
 from didim.results.uses import (
     Judged,
@@ -111,8 +111,11 @@ def judge(estimate: Estimate) -> Judgement:
 
 
 def _headline(estimate: Estimate) -> str:
-    """The record that is predicted as if it were another robot's."""
+    """The record that is predicted as if it were another robot's, above all one with a load."""
     ratios = [(prediction_ratio(estimate, each), each) for each in estimate.validation]
+    for ratio, each in sorted(ratios, key=lambda pair: -pair[0]):
+        if each.load is not None and ratio > WORSE:
+            return loaded_record(estimate.model, each, ratio)
     far = [each for each in ratios if each[0] > ANOTHER and each[1].worst > GOOD]
     if not far:
         return ""

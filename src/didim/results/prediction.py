@@ -15,6 +15,7 @@ from didim.dynamics.model import BaseModel
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.results.along_motion import along_motion, rows_along_motion
+from didim.results.load_seen import load_seen
 from didim.results.validation import (
     AlongMotion,
     ComparedRows,
@@ -37,6 +38,9 @@ Array = NDArray[np.float64]
 
 MAX_CUTOFF_FRACTION = 0.4
 """Of the sampling rate: cutoff for records that are sampled too slowly for that of the fit."""
+
+MIN_LOADED_ERROR = 0.02
+"""Fraction of a record's torque that must be left, for a load to be looked for in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +140,7 @@ class Predictor:
 
     def validate(self, experiment: Experiment, fitted: Sequence[Experiment] = ()) -> Validation:
         """The residual on a record, which is filtered and decimated as those of the fit."""
-        rows, along = self.compare(experiment), self.along_motion(experiment)
-        return validation_of(experiment, rows, along, fitted)
+        return self._judged(experiment, self.compare(experiment), fitted)
 
     def try_on(
         self, experiment: Experiment, fitted: Sequence[Experiment] = ()
@@ -147,7 +150,17 @@ class Predictor:
             rows = self.compare(experiment)
         except InfeasibleError as problem:
             return unpredicted(experiment, str(problem)), None
-        return validation_of(experiment, rows, self.along_motion(experiment), fitted), rows
+        return self._judged(experiment, rows, fitted), rows
+
+    def _judged(
+        self, experiment: Experiment, rows: ComparedRows, fitted: Sequence[Experiment]
+    ) -> Validation:
+        """The residual, and a load of the record that explains it."""
+        found = validation_of(experiment, rows, self.along_motion(experiment), fitted)
+        if found.message or found.worst < MIN_LOADED_ERROR:
+            return found
+        along = self.motion_rows(experiment, rows)
+        return replace(found, load=load_seen(self.model, along))
 
     def fitted(
         self, experiments: Sequence[Experiment]

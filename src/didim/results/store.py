@@ -18,7 +18,7 @@ from didim.errors import InputError, shortened
 from didim.output import Overwrite, free, staged, write
 from didim.reading import check_npz, read_bytes
 from didim.results.estimate import Estimate
-from didim.results.estimate_data import ARRAYS, current, estimate_data, estimate_of
+from didim.results.estimate_data import ARRAYS, OPTIONAL_ARRAYS, current, estimate_data, estimate_of
 from didim.results.serialisation import history_arrays
 
 FORMAT = 2
@@ -36,8 +36,9 @@ def save(estimate: Estimate, path: str | PathLike[str], overwrite: Overwrite = F
     file = _named(path)
     file, other = (free(each, overwrite) for each in files_of_result(file))
     arrays = {name: getattr(estimate, name) for name in ARRAYS} | history_arrays(estimate.history)
-    if estimate.standard is not None:
-        arrays["standard"] = estimate.standard
+    for name in OPTIONAL_ARRAYS:
+        if (array := getattr(estimate, name)) is not None:
+            arrays[name] = array
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
     digest = hashlib.sha256(packed.getvalue()).hexdigest()

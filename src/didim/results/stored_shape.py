@@ -64,6 +64,7 @@ _VALIDATION = {
     "selected": _UNKNOWN,
     "along_motion": Maybe(_ALONG_MOTION),
     "seen": Absent(float),
+    "load": Maybe({"mass": float, "sigma": float, "share": float, "joint": int}),
 }
 
 _PREPROCESSING = {
@@ -214,6 +215,7 @@ def check_arrays(
         "corrected_covariance": (b, b),
         "residual_by_joint": (n,),
         "standard": (p,),
+        "plain": (b,),
     }
     for name, array in arrays.items():
         if not np.issubdtype(array.dtype, np.floating) or array.shape != shapes.get(

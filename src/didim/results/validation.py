@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import correlate
 
+from didim.results.load_seen import LoadSeen
 from didim.results.provenance import data_hash
 from didim.signals.experiment import Experiment
 from didim.signals.resample import period_of
@@ -67,6 +68,8 @@ class Validation:
     """
     seen: float = 0.0
     """Fraction of the record that the fit knew."""
+    load: LoadSeen | None = None
+    """A load that explains most of the error; None: none does."""
 
     @property
     def worst(self) -> float:

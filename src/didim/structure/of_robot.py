@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.results.lack_of_fit import Remedy
+from didim.results.load_seen import MOMENTS
 from didim.results.ripple import Ripple
 from didim.robot.effects import LINK
 from didim.structure.suspect import Course, Suspect, Torques, on_joint, on_joints
@@ -220,7 +221,7 @@ def _payload(model: BaseModel, record: int) -> Suspect:
     and first moments.
     """
     last = model.robot.n - 1
-    chosen = [int(model.layout.link[last, LINK.index(each)]) for each in ("M", "MX", "MY", "MZ")]
+    chosen = [int(model.layout.link[last, LINK.index(each)]) for each in MOMENTS]
 
     def torque(course: Course) -> list[Torques]:
         full, states = course.model.full, course.states

@@ -46,7 +46,10 @@ def setting_of(suspect: Suspect, value: float, law: Law | None, names: tuple[str
         case Remedy.COUPLING:
             return f"Declare a coupling{joint} with the next one in the robot file."
         case Remedy.PAYLOAD:
-            return "Identify that record by itself: it carries a load of its own."
+            return (
+                "That record carries a load: identify the others without it, save the result, and "
+                "run didim payload RESULT FILE on it."
+            )
         case Remedy.GRAVITY:
             return "Check how the robot is mounted: set its gravity."
         case Remedy.JOINT_ZERO:

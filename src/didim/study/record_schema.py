@@ -161,6 +161,8 @@ class ExperimentTable(Table):
     columns: Columns | None = None
     use: Literal["fit", "validate"] = "fit"
     """Whether to fit the parameters to it or to validate them on it."""
+    load: types.Switch = None
+    """Whether the robot carries the load of [drive_gains] in it."""
     hold_out: types.Fraction = None
     """Fraction of the record, at its end, that is not fitted to but validated on."""
     name: types.Text = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,14 @@ def experiment_of(
     model: DynamicModel,
     controller: Controller | None,
     folder: Path,
+    in_control_units: bool = False,
 ) -> Experiment:
-    """The record of a table [[experiment]]."""
+    """The record of a table [[experiment]]; in control units where the gains are to be found."""
     key, robot = f"experiment.{index}", model.robot
     for name in ("columns", "file"):
         _check_channels(getattr(table, name), model, f"{key}.{name}")
+    if in_control_units and table.drive_gain is not None:
+        raise InputError(f"{key}.drive_gain: [drive_gains] identifies it; keep one of them.")
     path: Any
     if isinstance(table.file, str):
         path = existing(table.file, folder, f"{key}.file")
@@ -69,7 +73,7 @@ def experiment_of(
         gear=_gear(table.gear, robot, f"{key}.gear"),
         position_offset=table.position_offset,
         drive_gain=table.drive_gain,
-        usual_gain=_drive_gain(robot, controller),
+        usual_gain=1.0 if in_control_units else _drive_gain(robot, controller),
         name=table.name,
         rows=table.rows,
         torque_delay=table.torque_delay,
@@ -118,6 +122,20 @@ def parts_of(record: Experiment, table: ExperimentTable) -> dict[str, Experiment
         "fit": record.between(begin, last),
         "validate": replace(tried, name=f"{record.name} (last {100 * table.hold_out:.0f} %)"),
     }
+
+
+def used_records(
+    use: str, records: Sequence[Experiment], tables: Sequence[ExperimentTable]
+) -> list[Experiment]:
+    """The records of a use, "fit" or "validate", or their parts; without those that carry a
+    load.
+    """
+    return [
+        part
+        for record, table in zip(records, tables, strict=True)
+        for key, part in parts_of(record, table).items()
+        if key == use and not table.load
+    ]
 
 
 def _gear(gear: Any, robot: Robot, key: str) -> Any:

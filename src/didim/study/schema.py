@@ -132,6 +132,19 @@ class OutputErrorTable(_LoopTable):
     """Whether steps stay physically consistent; false: plain Gauss-Newton, eq. 29-34."""
 
 
+class DriveGainsTable(Table):
+    """Drive gains that are identified with the parameters, from records in control units."""
+
+    known: types.Values = None
+    """What is known of the load: { mass = 2.805 }, kg, or first moments MX MY MZ, kg m."""
+    fixed: types.Values = None
+    """Known values of the robot, beside the study's own; without a load they set the scale."""
+    link: types.Text = None
+    """The joint whose link carries the load; default: the last one."""
+    method: Literal["consistent", "wls", "tls"] | None = None
+    """consistent: maximum likelihood inside the physically consistent set."""
+
+
 class OutputTable(Table):
     """Files that `didim identify` writes."""
 
@@ -175,4 +188,5 @@ class StudyFile(Table):
     idim: IdimTable = IdimTable()
     didim: DidimTable = DidimTable()
     output_error: OutputErrorTable = OutputErrorTable()
+    drive_gains: DriveGainsTable | None = None
     output: OutputTable = OutputTable()

@@ -13,21 +13,24 @@ import numpy as np
 
 from didim.checks.diagnose import diagnose
 from didim.checks.finding import Finding
+from didim.checks.loads import LOAD
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
 from didim.improvement import Improvement, improve
+from didim.payload import DriveGains
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
 from didim.robot.effect_tables import effects_of
 from didim.signals.experiment import Experiment
+from didim.study.gains import drive_gains_of
 from didim.study.loops import controller_of, load_named_robot, method_of
 from didim.study.origin import files_of, named_files
 from didim.study.paths import resolved
 from didim.study.reading import read_study
-from didim.study.records import experiment_of, parts_of
+from didim.study.records import experiment_of, used_records
 from didim.study.schema import StudyFile
 
 Progress = Callable[[float], Any]
@@ -89,12 +92,31 @@ class Study:
 
     @cached_property
     def records(self) -> tuple[Experiment, ...]:
-        """All experiments, in the order of the file."""
+        """All experiments, in the order of the file; with the drive gains that the study finds."""
+        gains = self.drive_gains
+        return self._logged if gains is None else tuple(map(gains.torque, self._logged))
+
+    @cached_property
+    def _logged(self) -> tuple[Experiment, ...]:
+        """All experiments; in control units where the gains are to be found."""
+        finds = self.settings.drive_gains is not None
         with naming(self.name):
             return tuple(
-                experiment_of(table, index, self.model, self.controller, self.folder)
+                experiment_of(table, index, self.model, self.controller, self.folder, finds)
                 for index, table in enumerate(self.settings.experiment)
             )
+
+    @cached_property
+    def drive_gains(self) -> DriveGains | None:
+        """The gains that a table [drive_gains] asks for; None without one."""
+        with naming(self.name):
+            return drive_gains_of(self.settings, self.model, self._logged, self._origin)
+
+    @property
+    def _origin(self) -> dict[str, Any]:
+        """The study and its files, for the provenance of an estimate."""
+        described = self.settings.model_dump(exclude_unset=True, mode="json")
+        return {"study": described, "files": files_of(self.settings, self.folder, self.name)}
 
     @property
     def experiments(self) -> list[Experiment]:
@@ -113,12 +135,7 @@ class Study:
 
     def _used_to(self, use: str) -> list[Experiment]:
         with naming(self.name):
-            return [
-                part
-                for record, table in zip(self.records, self.settings.experiment, strict=True)
-                for key, part in parts_of(record, table).items()
-                if key == use
-            ]
+            return used_records(use, self.records, self.settings.experiment)
 
     def method(self, name: str | None = None, **changed: object) -> Method:
         """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of
@@ -136,9 +153,19 @@ class Study:
         origin: Mapping[str, Any] | None = None,
     ) -> Estimate:
         """Identify: the study's own method, or another, on its records; `origin` is further
-        provenance.
+        provenance. IDIM with [drive_gains] is the estimate that was found with the gains.
         """
+        gains = self.drive_gains
+        if gains is not None and method is None and self.settings.method == "idim":
+            found, further = gains.estimate, {**gains.estimate.provenance, **(origin or {})}
+            return replace(found, provenance=further, notes=(*self._gain_notes, *found.notes))
         return self._run(identify, progress, method, origin)
+
+    @property
+    def _gain_notes(self) -> tuple[str, ...]:
+        """The gains that the study found, in a sentence."""
+        gains = self.drive_gains
+        return () if gains is None else (gains.sentence, *gains.notes)
 
     def improve(
         self, progress: Progress | None = None, origin: Mapping[str, Any] | None = None
@@ -155,8 +182,8 @@ class Study:
     ) -> Any:
         chosen = self.method() if method is None else method
         fitted, held_out = self.experiments, self.validation or None
-        files = files_of(self.settings, self.folder, self.name)
-        described = self.settings.model_dump(exclude_unset=True, mode="json")
+        found = self.drive_gains
+        gains = {} if found is None else {"drive_gains": found.plain}
         with naming(self.name):
             return run(
                 self.model,
@@ -164,8 +191,8 @@ class Study:
                 chosen,
                 held_out,
                 progress,
-                origin={"study": described, "files": files, **(origin or {})},
-                notes=self._notes(chosen, run is improve),
+                origin={**self._origin, **gains, **(origin or {})},
+                notes=(*self._gain_notes, *self._notes(chosen, run is improve)),
             )
 
     def _notes(self, method: Method, improved: bool) -> tuple[str, ...]:
@@ -207,10 +234,9 @@ class Study:
         table = self.settings.controller
         assumed = bool(table is not None and table.assumed)
         with naming(self.name):
-            return (
-                *diagnose(self.model, records, self.controller, assumed=assumed, **settings),
-                *extra,
-            )
+            found = diagnose(self.model, records, self.controller, assumed=assumed, **settings)
+        finds_gains = self.settings.drive_gains is not None  # its load is no surprise
+        return (*(each for each in found if not (finds_gains and each.check == LOAD)), *extra)
 
     @property
     def inputs(self) -> list[Path]:

@@ -208,6 +208,7 @@ class IDIM:
             eliminated=removed,
             at_border=at_border,
             standard=inside,
+            plain=None if inside is None else plain_values,
             factors=None
             if model.free_shapes
             else torque_factors(joint, solution, solution.values, MAX_FACTOR),

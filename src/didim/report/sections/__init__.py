@@ -11,6 +11,7 @@ from didim.report.sections.lack import Lack
 from didim.report.sections.loop import Loop
 from didim.report.sections.origin import Origin
 from didim.report.sections.parameters import Parameters
+from didim.report.sections.payload import Carried
 from didim.report.sections.residuals import Residuals
 from didim.report.sections.section import Section
 from didim.report.sections.torques import Torques
@@ -19,6 +20,7 @@ from didim.report.sections.verdict import Verdict
 
 SECTIONS: tuple[Section, ...] = (
     Verdict(),
+    Carried(),
     HowImproved(),
     Parameters(),
     Lack(),
