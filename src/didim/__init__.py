@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
-    from didim.identification import DIDIM, IDIM, OutputError, identify
+    from didim.identification import DIDIM, IDIM, IV, OutputError, identify
     from didim.improvement import Improvement, improve
     from didim.results import (
         Estimate,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         LackOfFit,
         LackRow,
         Status,
+        Test,
         load_estimate,
     )
     from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
@@ -104,9 +105,10 @@ _MODULES = {
         "LackOfFit",
         "LackRow",
         "Status",
+        "Test",
         "load_estimate",
     ),
-    "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
+    "didim.identification": ("DIDIM", "IDIM", "IV", "OutputError", "identify"),
     "didim.improvement": ("Improvement", "improve"),
     "didim.export": ("inverse_dynamics_code",),
     "didim.study": ("Study", "load_study"),
@@ -117,6 +119,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "DIDIM",
     "IDIM",
+    "IV",
     "PD",
     "PID",
     "BaseModel",
@@ -146,6 +149,7 @@ __all__ = [
     "Sensitivities",
     "Status",
     "Study",
+    "Test",
     "UnstableLoopWarning",
     "__version__",
     "control_law",

@@ -14,6 +14,7 @@ from didim.cli.answers import (
     IdentifyAnswer,
     JudgementAnswer,
     LackOfFitAnswer,
+    TestAnswer,
     UseAnswer,
     ValidationAnswer,
     printed,
@@ -114,6 +115,11 @@ def validations(data: dict[str, Any]) -> list[ValidationAnswer]:
     return [_validation(each) for each in data["validation"]]
 
 
+def tests(data: dict[str, Any]) -> dict[str, TestAnswer]:
+    """The tests of an estimate, as plain data."""
+    return {name: TestAnswer(**each) for name, each in data["tests"].items()}
+
+
 def _validation(data: dict[str, Any]) -> ValidationAnswer:
     names = set(ValidationAnswer.model_fields) - {"along_motion", "along_motion_by_joint"}
     along = data["along_motion"] or {}
@@ -143,6 +149,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         ),
         "consistency": ConsistencyAnswer(**data["consistency"]),
         "lack_of_fit": LackOfFitAnswer(**data["lack_of_fit"]),
+        "tests": tests(data),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

@@ -23,7 +23,7 @@ from didim.signals.experiment import Experiment
 from didim.signals.noise import decimated_noise, position_noise
 from didim.signals.resample import period_of
 from didim.signals.reversals import moving_weights
-from didim.signals.states import States
+from didim.signals.states import States, measured_states
 
 Array = NDArray[np.float64]
 
@@ -46,9 +46,9 @@ class FittedRows:
         """
         systems, counted, selection = [], [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states, window = self._motion(record, chi), self._window(record)
+            states, window = self._motion(record, chi), self.window(record)
             tau = np.asarray(record.tau)
-            weights = self._weights(record, states)
+            weights = self.weights(record, states)
             systems.append(observe(self.model, states, tau, selection, window, series, weights))
             if weights is not None:
                 counted.append(weights)
@@ -86,8 +86,8 @@ class FittedRows:
         """(r, k) torques (N, n, k) along each record at the rows of the system."""
         systems, selection = [], self.preprocessing.selection
         for series, (record, torques) in enumerate(zip(records, signals, strict=True)):
-            weights = self._weights(record, self.preprocessing.motion(record))
-            window = self._window(record)
+            weights = self.weights(record, self.preprocessing.motion(record))
+            window = self.window(record)
             systems.append(signal_rows(torques, system, selection, window, series, weights))
         return stack(systems).W
 
@@ -115,15 +115,15 @@ class FittedRows:
 
     def samples(self, record: Experiment) -> NDArray[np.int64]:
         """(K,) the sample of a record that each row stands for."""
-        return self.preprocessing.selection.samples(self._window(record))
+        return self.preprocessing.selection.samples(self.window(record))
 
     def jacobian(self, records: Sequence[Experiment], chi: Array) -> Array:
         """(r, b) d tau/d chi, which is not W where friction grows with the load."""
         systems, selection = [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states, window = self._motion(record, chi), self._window(record)
+            states, window = self._motion(record, chi), self.window(record)
             motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
-            growth, weights = self.model.slopes(*motion)[1], self._weights(record, states)
+            growth, weights = self.model.slopes(*motion)[1], self.weights(record, states)
             tau = np.asarray(record.tau)
             systems.append(
                 observe(self.model, states, tau, selection, window, series, weights, growth)
@@ -145,7 +145,7 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> tuple[float, Array]:
         """||Y - W chi|| / ||Y|| over all rows and by joint (n,), without weights."""
-        if not self.bandwidth.is_chosen:
+        if self.preprocessing.reversals is None:
             rho = system.residual(values)
             return relative_residual(rho, system.y, system.joint, system.n)
         parameters = every_parameter(self.model, system.names, values)
@@ -156,14 +156,14 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> Array:
         """(n,) rms of what the equations leave of each joint, over the noise of its torque."""
-        segments = [(np.asarray(each.tau), slice(*self._window(each))) for each in records]
+        segments = [(np.asarray(each.tau), slice(*self.window(each))) for each in records]
         noise = decimated_noise(segments, self.preprocessing.selection.decimator.noise_gain)
         left = replace(system, y=system.residual(values)).sizes
         return np.where(noise > 0, left / np.maximum(noise, 1e-300), 0.0)
 
     def _notes(self, weights: Sequence[Array]) -> list[str]:
         """What was chosen from the records."""
-        if not self.bandwidth.is_chosen:
+        if self.preprocessing.reversals is None:
             return []
         decimation = self.preprocessing.selection.decimation
         further = (
@@ -172,24 +172,32 @@ class FittedRows:
             else ""
         )
         left_out = 100 * (1 - np.mean(np.concatenate(weights))) if weights else 0.0
-        return [
+        chosen = (
             f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
-            f"records.{further} {left_out:.2g} % of the samples, near reversals, do not count in "
+            f"records.{further} "
+            if self.bandwidth.is_chosen
+            else ""
+        )
+        return [
+            f"{chosen}{left_out:.2g} % of the samples, near reversals, do not count in "
             "the fit; they count in every residual."
         ]
 
-    def _window(self, record: Experiment) -> tuple[int, int]:
+    def window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
         t = np.asarray(record.t)
         edge = self.preprocessing.edge(t) if self.cuts_edges else 0
         with naming(f"Experiment {record.name!r}"):
             return self.preprocessing.selection.window(t, edge=edge)
 
-    def _weights(self, record: Experiment, states: States) -> Array | None:
+    def weights(self, record: Experiment, states: States) -> Array | None:
         """(N, n) of the equations at the samples of a record; None: all count alike."""
-        layout, cutoff = self.model.layout, self.bandwidth.cutoff
-        if not self.bandwidth.is_chosen or cutoff is None or not layout.contacts:
+        layout, how = self.model.layout, self.preprocessing
+        cutoff = how.reversals
+        if cutoff is None or not layout.contacts:
             return None
+        if cutoff != how.cutoff:
+            states = measured_states(record, cutoff, how.order, how.accuracy)
         noise = position_noise(np.asarray(record.q))
         return moving_weights(
             self.model.contact_velocities(states.dq),

@@ -59,6 +59,10 @@ class Preprocessing:
     """Of references that are arrays on t."""
     delay: float = 0.0
     """s by which the reference reaches the controller late, where that was estimated."""
+    reversals: float | None = None
+    """Hz, of the filter by which reversals of the joints are found, near which equations do not
+    count in a fit; None: all count.
+    """
 
     def motion(self, experiment: Experiment) -> States:
         """The measured motion or the reference's, of a regularly sampled record."""
