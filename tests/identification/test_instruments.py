@@ -70,7 +70,7 @@ def test_instruments_of_the_measured_motion_are_the_measured_regressor(settings)
     """Cut, filtered, decimated and weighted alike, record by record: sample for sample."""
     first, second = (scara_record(encoder=1e-5, seed=seed)[0] for seed in (0, 1))
     records = (first, second.between(0.0, 11.3))
-    filtering = Filtering(**{"decimation": 10, "omits_reversals": True, **settings})
+    filtering = Filtering(**{"decimation": 10, "has_instruments": True, **settings})
     rows = Instruments(filtering.rows(model().base, records), records)
     system, _ = rows.first
     motions = [rows.fitted.preprocessing.motion(each) for each in records]

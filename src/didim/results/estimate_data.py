@@ -223,6 +223,7 @@ def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
         "interpolation": given.interpolation,
         "delay": given.delay,
         "reversals": given.reversals,
+        "signs": given.signs,
         "start": start if by_name else [np.asarray(each).tolist() for each in start or ()],
         "decimation": selection.decimation,
         "decimate": selection.decimate,

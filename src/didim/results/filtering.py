@@ -14,7 +14,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import naming
 from didim.results.fitted_rows import FittedRows
 from didim.results.prediction import Preprocessing
-from didim.signals.bandwidth import Bandwidth, choose_bandwidth
+from didim.signals.bandwidth import Bandwidth, choose_bandwidth, suited_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions, still_joints
@@ -38,9 +38,11 @@ class Filtering:
     rest_velocity: ArrayLike | None = None
     states: str = "measured"
     """"measured" or "reference"."""
-    omits_reversals: bool = False
-    """Whether equations near reversals do not count although the cutoff is set. W has the sign of
-    the measured velocity: noise that changes it is an error that no instrument removes.
+    has_instruments: bool = False
+    """Whether, where the cutoff is set, what no instrument removes is kept out of the equations:
+    frequencies that the filter takes from the motion but not from the torque, by decimating
+    further, and wrong signs of velocities. Signs are those after the filter that the records allow;
+    samples whose velocity is within its noise do not count.
     """
 
     @property
@@ -65,13 +67,12 @@ class Filtering:
             replace(self.selection, decimation=decimation),
             bandwidth.cutoff,
             self.order,
-            8 if bandwidth.is_chosen or self.omits_reversals else 2,
+            8 if bandwidth.is_chosen or self.has_instruments else 2,
             reversals=bandwidth.cutoff if bandwidth.is_chosen else None,
         )
-        if given and self.omits_reversals:
-            seen = replace(self, cutoff=AUTO)._bandwidth(model, records, others).cutoff
-            lower = min(each for each in (seen, bandwidth.cutoff) if each is not None)
-            preprocessing = replace(preprocessing, reversals=lower)
+        if given and self.has_instruments:
+            allowed = replace(self, cutoff=AUTO)._bandwidth(model, records, others).cutoff
+            preprocessing = replace(preprocessing, signs=allowed)
         return FittedRows(model, preprocessing, bandwidth, self.trim is None)
 
     def _bandwidth(
@@ -79,7 +80,8 @@ class Filtering:
     ) -> Bandwidth:
         """The filters, chosen from the records unless they are set."""
         if not isinstance(self.cutoff, str):
-            return Bandwidth(self.cutoff)
+            given = self.cutoff, records, self.selection, len(model.parameter_names)
+            return suited_bandwidth(*given) if self.has_instruments else Bandwidth(self.cutoff)
         if self.states == "reference":
             return Bandwidth(None)
         return choose_bandwidth(records, others, self.selection, len(model.parameter_names))

@@ -20,9 +20,9 @@ from didim.results.prediction import Predictor, Preprocessing, every_parameter, 
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment
-from didim.signals.noise import decimated_noise, position_noise
+from didim.signals.noise import decimated_noise, position_noise, velocity_noise
 from didim.signals.resample import period_of
-from didim.signals.reversals import moving_weights
+from didim.signals.reversals import moving_weights, signed_weights
 from didim.signals.states import States, measured_states
 
 Array = NDArray[np.float64]
@@ -133,6 +133,8 @@ class FittedRows:
     def _motion(self, record: Experiment, chi: Array | None) -> States:
         """The motion of a record, with the loads of the joints where friction depends on them."""
         states = self.preprocessing.motion(record)
+        if self.preprocessing.signs is not None and self.model.layout.contacts:
+            states = replace(states, slip=np.sign(self._sign_velocities(record)))
         if not self.model.loaded:
             return states
         load = np.zeros_like(states.q)
@@ -145,7 +147,7 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> tuple[float, Array]:
         """||Y - W chi|| / ||Y|| over all rows and by joint (n,), without weights."""
-        if self.preprocessing.reversals is None:
+        if not self.preprocessing.weighs_samples:
             rho = system.residual(values)
             return relative_residual(rho, system.y, system.joint, system.n)
         parameters = every_parameter(self.model, system.names, values)
@@ -163,25 +165,24 @@ class FittedRows:
 
     def _notes(self, weights: Sequence[Array]) -> list[str]:
         """What was chosen from the records."""
-        if self.preprocessing.reversals is None:
+        if not self.preprocessing.weighs_samples:
             return []
-        decimation = self.preprocessing.selection.decimation
-        further = (
-            f" Noise of the positions has the equations decimated by {decimation}."
-            if self.bandwidth.multiple > 1
-            else ""
-        )
+        parts = []
+        if self.bandwidth.is_chosen:
+            parts.append(
+                f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
+                "records."
+            )
+        if self.bandwidth.multiple > 1:
+            why = "Noise" if self.bandwidth.is_chosen else "The filter"
+            decimation = self.preprocessing.selection.decimation
+            parts.append(f"{why} of the positions has the equations decimated by {decimation}.")
         left_out = 100 * (1 - np.mean(np.concatenate(weights))) if weights else 0.0
-        chosen = (
-            f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
-            f"records.{further} "
-            if self.bandwidth.is_chosen
-            else ""
+        parts.append(
+            f"{left_out:.2g} % of the samples, near reversals, do not count in the fit; they count "
+            "in every residual."
         )
-        return [
-            f"{chosen}{left_out:.2g} % of the samples, near reversals, do not count in "
-            "the fit; they count in every residual."
-        ]
+        return [" ".join(parts)]
 
     def window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
@@ -193,17 +194,21 @@ class FittedRows:
     def weights(self, record: Experiment, states: States) -> Array | None:
         """(N, n) of the equations at the samples of a record; None: all count alike."""
         layout, how = self.model.layout, self.preprocessing
-        cutoff = how.reversals
-        if cutoff is None or not layout.contacts:
+        if not how.weighs_samples or not layout.contacts:
             return None
-        if cutoff != how.cutoff:
-            states = measured_states(record, cutoff, how.order, how.accuracy)
-        noise = position_noise(np.asarray(record.q))
-        return moving_weights(
-            self.model.contact_velocities(states.dq),
-            self.model.contact_velocities(states.ddq),
-            np.sqrt(12.0 * layout.contact**2 @ noise**2),
-            layout.rubs,
-            1.0 / period_of(np.asarray(record.t)),
-            cutoff,
-        )
+        rate, q, D = 1.0 / period_of(np.asarray(record.t)), np.asarray(record.q), layout.contact
+        if how.reversals is not None:
+            dq, ddq = (self.model.contact_velocities(each) for each in (states.dq, states.ddq))
+            resolution = np.sqrt(12.0 * D**2 @ position_noise(q) ** 2)
+            return moving_weights(dq, ddq, resolution, layout.rubs, rate, how.reversals)
+        assert how.signs is not None
+        highest = None if how.cutoff is None else max(how.cutoff, how.signs)
+        noise = np.sqrt(D**2 @ velocity_noise(q, rate, highest) ** 2)
+        velocities = self._sign_velocities(record)
+        return signed_weights(velocities, noise, layout.rubs, rate, how.signs)
+
+    def _sign_velocities(self, record: Experiment) -> Array:
+        """(N, c) of the contacts, by the filter that their signs are taken from."""
+        how = self.preprocessing
+        smooth = measured_states(record, how.signs, how.order, how.accuracy)
+        return self.model.contact_velocities(smooth.dq)

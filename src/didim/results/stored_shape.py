@@ -75,6 +75,7 @@ _PREPROCESSING = {
     "interpolation": str,
     "delay": float,
     "reversals": _UNKNOWN,
+    "signs": _UNKNOWN,
 }
 
 _JOINT = {

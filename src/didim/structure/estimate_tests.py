@@ -14,9 +14,10 @@ from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
 from didim.errors import InfeasibleError, InputError
 from didim.regression.instruments import exogeneity, instrument_fit, validity
-from didim.regression.least_squares import Solution, joint_weights
+from didim.regression.least_squares import Solution, joint_weights, least_squares
 from didim.regression.residual_tests import ChiSquare, normality, whiteness
 from didim.regression.score import Score
+from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem
 from didim.results.filtering import Filtering
 from didim.results.fitted_rows import FittedRows
@@ -99,11 +100,13 @@ def _instrument_tests(model: BaseModel, fit: Fit) -> dict[str, Test]:
         return dict.fromkeys((DURBIN_WU_HAUSMAN, INSTRUMENTS), without)
     own = fit.weights if fit.measured is not None else joint_weights(W)
     further = measured.columns([reference_states(record) for record in fit.records])
+    score = exogeneity(W, Z, own)
+    far = _distance(W, own, solution) if score.p_value < TEST_LEVEL else ""
     return {
         DURBIN_WU_HAUSMAN: _judged(
-            exogeneity(W, Z, own),
-            "IDIM is biased by its filtered positions: their noise or filter shows in what it "
-            "leaves. Prefer IV or DIDIM, or filter otherwise.",
+            score,
+            f"IDIM is biased by its filtered positions, {far}. Prefer IV or DIDIM, or filter "
+            "otherwise.",
             "no sign that the filtered positions bias IDIM.",
         ),
         INSTRUMENTS: _judged(
@@ -113,6 +116,15 @@ def _instrument_tests(model: BaseModel, fit: Fit) -> dict[str, Test]:
             "no sign that the instruments are invalid.",
         ),
     }
+
+
+def _distance(system: LinearSystem, weights: Array, instrumental: Solution) -> str:
+    """How far least squares is from the solution with instruments, in words."""
+    plain = least_squares(system, weights)
+    sigma = np.sqrt(np.diag(statistics(system, plain).corrected))
+    away = np.abs(plain.values - instrumental.values) / np.where(sigma > 0, sigma, np.inf)
+    k = int(away.argmax())
+    return f"by up to {away[k]:.2g} of its sigmas ({system.names[k]}, beside IV)"
 
 
 def _both_motions(model: BaseModel, fit: Fit) -> tuple[Instruments, tuple[States, ...]]:

@@ -34,11 +34,10 @@ def simulated_motions(
     Raises InfeasibleError where there is no motion.
     """
     records = record_set(model, experiments, controller, how.selection, 0.0, how.start)
-    parameters, _ = with_positive_inertia(model, parameters, records.poses, None)
+    unit = np.ones(model.robot.n)
+    parameters, _ = with_positive_inertia(model, parameters, records.poses, unit)
     parameters = np.where(model.frictional, np.maximum(parameters, 0.0), parameters)
-    inertia = largest_inertias(model, parameters)
-    if not np.all(inertia > 0):
-        raise InfeasibleError("the identified inertia of a joint is not positive")
+    inertia = largest_inertias(model, parameters, unit)
     loop = SimulatedLoop(controller, controller.by_poles).at(np.zeros(0), inertia)
     assert loop is not None
     fit = SimulatedFit(model, parameters, loop, records, records.first_window)

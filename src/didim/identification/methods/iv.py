@@ -89,7 +89,7 @@ class IV:
         """How records become equations."""
         names = ("cutoff", "order", "decimation", "decimate", "trim", "rest_velocity")
         given = {name: getattr(self, name) for name in names}
-        return Filtering(**given, omits_reversals=True)
+        return Filtering(**given, has_instruments=True)
 
     @property
     def selection(self) -> RowSelection:
