@@ -121,17 +121,12 @@ class Comparison:
         test, preferred = self._exogeneity, self.preferred
         if test is None or preferred is None:
             return ""
+        said = f"Test of Durbin, Wu and Hausman, p = {test.p_value:.2g}: {test.meaning}"
         if not test.rejects:
-            return (
-                f"The test of Durbin, Wu and Hausman does not reject IDIM (p = {test.p_value:.2g}):"
-                " prefer IDIM, whose intervals are the narrower ones."
-            )
+            return f"{said} Prefer IDIM, whose intervals are the narrower ones."
         other = dict(self.found)[preferred].tests.get(INSTRUMENTS)
         doubt = f" But: {other.meaning}" if other is not None and other.rejects else ""
-        return (
-            f"The test of Durbin, Wu and Hausman rejects IDIM (p = {test.p_value:.2g}): its "
-            f"filtered positions bias it; prefer {preferred}.{doubt}"
-        )
+        return f"{said} Preferred here: {preferred}.{doubt}"
 
     @property
     def _exogeneity(self) -> Test | None:
