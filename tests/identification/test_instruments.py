@@ -197,3 +197,19 @@ def test_tests_are_told_and_kept(tmp_path):
     assert again.preprocessing.reversals == found.preprocessing.reversals
     for test in found.tests.values():
         assert test.meaning in found.summary()
+
+
+def test_friction_that_grows_with_the_load_is_followed():
+    """Its column is that of the loads which the last iterate means."""
+    richer = didim.DynamicModel(model().robot, ["rotor", "viscous", "coulomb", "load_friction"])
+    phi = np.where(np.isnan(richer.nominal), 0.05, richer.nominal)
+    trajectory = didim.Fourier.random(richer.robot, 1, period=7.3, periods=2, share=1.0)
+    settings = {"rate": 200, "noise": 0.005, "encoder": 1e-6}
+    record, _ = didim.virtual_experiment(richer, phi, loop(), trajectory, **settings)
+    truth = richer.base.matrix @ phi
+    for method in (didim.IV, didim.IDIM, didim.DIDIM):
+        found = didim.identify(richer, record, method(controller=loop(), decimation=10))
+        assert found.status == "converged"
+        assert found.tests["durbin_wu_hausman"].applies
+        if method is didim.IV:
+            assert np.all(np.abs(found.values - truth) < 5 * found.corrected_sigma)

@@ -90,7 +90,7 @@ class RegressorMethod:
             iterations=outcome.steps,
             history=tuple(history),
             factors=torque_factors(system, solution, at.x.base, MAX_FACTOR) if settled else None,
-            fit=Fit(system, solution.row_weights, rho, records.records, motions),
+            fit=Fit(system, solution.row_weights, rho, records.records, at.x.base, motions),
         )
 
     def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:

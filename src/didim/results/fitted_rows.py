@@ -135,6 +135,12 @@ class FittedRows:
         states = self.preprocessing.motion(record)
         if self.preprocessing.signs is not None and self.model.layout.contacts:
             states = replace(states, slip=np.sign(self._sign_velocities(record)))
+        return self.loaded(states, chi)
+
+    def loaded(self, states: States, chi: Array | None) -> States:
+        """A motion with the loads of the joints that chi (b,) means, where friction depends on
+        them; None: no load.
+        """
         if not self.model.loaded:
             return states
         load = np.zeros_like(states.q)

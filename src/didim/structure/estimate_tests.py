@@ -5,7 +5,7 @@ what the fit leaves white and Gaussian?
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class Fit:
     """(r,) what they leave."""
     records: tuple[Experiment, ...]
     """On regular clocks."""
+    parameters: Array
+    """(b,) all base parameters."""
     motions: tuple[States, ...] = ()
     """Simulated in the loop; empty: the method has none."""
     controller: Controller | None = None
@@ -52,8 +54,6 @@ class Fit:
     """The equations of the measured motion, where the method has them; else those of IDIM at its
     defaults are tested.
     """
-    parameters: Array = field(default_factory=lambda: np.zeros(0))
-    """(b,) base parameters, for that simulation, and for loads where friction depends on them."""
 
 
 def measured_fit(
@@ -71,9 +71,9 @@ def measured_fit(
         solution.row_weights,
         system.residual(values),
         regular,
+        every_parameter(fitted.model, system.names, values),
         controller=controller,
         measured=Instruments(fitted, regular),
-        parameters=every_parameter(fitted.model, system.names, values),
     )
 
 
@@ -95,11 +95,14 @@ def _instrument_tests(model: BaseModel, fit: Fit) -> dict[str, Test]:
         measured, motions = _both_motions(model, fit)
         W, Z = measured.measured(fit.parameters), measured.columns(motions)
         stage, solution = instrument_fit(W, Z, measured.weights)
+        references = [reference_states(record) for record in fit.records]
+        further = measured.columns(
+            [measured.fitted.loaded(each, fit.parameters) for each in references]
+        )
     except (InputError, InfeasibleError) as problem:
         without = Test(None, None, f"Does not apply: {str(problem).rstrip('.')}.")
         return dict.fromkeys((DURBIN_WU_HAUSMAN, INSTRUMENTS), without)
     own = fit.weights if fit.measured is not None else joint_weights(W)
-    further = measured.columns([reference_states(record) for record in fit.records])
     score = exogeneity(W, Z, own)
     far = _distance(W, own, solution) if score.p_value < TEST_LEVEL else ""
     return {

@@ -257,6 +257,7 @@ def compare(
     ]
     if "output_error" in study.settings.model_fields_set or study.settings.method == "output_error":
         methods.append(("OutputError", "output_error", {}))
+    _ = study.experiments
     runs: list[Run] = []
     first: Exception | None = None
     for label, name, changed in methods:

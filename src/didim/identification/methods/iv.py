@@ -144,7 +144,7 @@ class IV:
         assert at.solution is not None
         evidence = Evidence(problem, outcome, at.solution, lambda _: np.inf, needs_loop=False)
         end = instruments.ending(at.equations.W, at.solution, values)
-        rows = at.solution.weights, end.system.residual(values), records.records
+        rows = at.solution.weights, end.system.residual(values), records.records, values
         return assemble(
             request,
             "IV",
@@ -159,5 +159,5 @@ class IV:
             residual_over_noise=end.residual_over_noise,
             iterations=outcome.steps,
             history=outcome.history,
-            fit=Fit(end.system, *rows, problem.states(at.evaluation), None, instruments, values),
+            fit=Fit(end.system, *rows, problem.states(at.evaluation), None, instruments),
         )
