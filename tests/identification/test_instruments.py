@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import didim
+from didim.errors import InfeasibleError
 from didim.regression.instruments import explained, instrument_fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem
 from didim.results.filtering import Filtering
 from didim.results.instruments import Instruments
+from didim.structure import estimate_tests
 from support.virtual import errors, loop, model, scara_record
 
 NOISE = 1e-4
@@ -213,3 +215,20 @@ def test_friction_that_grows_with_the_load_is_followed():
         assert found.tests["durbin_wu_hausman"].applies
         if method is didim.IV:
             assert np.all(np.abs(found.values - truth) < 5 * found.corrected_sigma)
+
+
+def test_an_estimate_that_cannot_be_simulated_is_tested_with_another_motion(monkeypatch):
+    """Any motion of the loop gives instruments: that of the regular initialisation."""
+    real, tried = estimate_tests.simulated_motions, []
+
+    def failing_first(*given):
+        tried.append(given[1])
+        if len(tried) == 1:
+            raise InfeasibleError("the loop cannot be simulated with these parameters")
+        return real(*given)
+
+    monkeypatch.setattr(estimate_tests, "simulated_motions", failing_first)
+    record = scara_record(noise=0.02, encoder=1e-5)[0]
+    found = didim.identify(model(), record, didim.IDIM(controller=loop(), decimation=10))
+    assert found.tests["durbin_wu_hausman"].applies
+    assert len(tried) == 2

@@ -26,6 +26,7 @@ from didim.results.hypothesis import DURBIN_WU_HAUSMAN, INSTRUMENTS, TEST_LEVEL,
 from didim.results.instruments import Instruments
 from didim.results.lack_of_fit import SMALLEST_RESIDUAL
 from didim.results.prediction import every_parameter
+from didim.results.start import start_of
 from didim.signals.experiment import Experiment
 from didim.signals.states import States, reference_states
 from didim.structure.simulated_motions import simulated_motions
@@ -145,8 +146,11 @@ def _both_motions(model: BaseModel, fit: Fit) -> tuple[Instruments, tuple[States
         return measured, fit.motions
     if fit.controller is None:
         raise InfeasibleError("instruments are simulated in the control loop; give controller")
-    given = model, fit.parameters, fit.controller, fit.records, measured.fitted.preprocessing
-    return measured, simulated_motions(*given)
+    given = fit.controller, fit.records, measured.fitted.preprocessing
+    try:
+        return measured, simulated_motions(model, fit.parameters, *given)
+    except InfeasibleError:  # a biased estimate may not move; any motion of the loop will do
+        return measured, simulated_motions(model, start_of(model, "unit").base, *given)
 
 
 def _residual_tests(model: BaseModel, fit: Fit) -> dict[str, Test]:
