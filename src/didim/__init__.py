@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
-    from didim.identification import DIDIM, IDIM, OutputError, identify
+    from didim.identification import DIDIM, IDIM, IV, OutputError, identify
     from didim.improvement import Improvement, improve
     from didim.payload import DriveGains, Payload, identify_drive_gains, identify_payload
     from didim.results import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         LackOfFit,
         LackRow,
         Status,
+        Test,
         load_estimate,
     )
     from didim.robot import Coupling, Drive, Effect, Joint, Robot, load_robot, shipped_robots
@@ -105,9 +106,10 @@ _MODULES = {
         "LackOfFit",
         "LackRow",
         "Status",
+        "Test",
         "load_estimate",
     ),
-    "didim.identification": ("DIDIM", "IDIM", "OutputError", "identify"),
+    "didim.identification": ("DIDIM", "IDIM", "IV", "OutputError", "identify"),
     "didim.improvement": ("Improvement", "improve"),
     "didim.payload": ("DriveGains", "Payload", "identify_drive_gains", "identify_payload"),
     "didim.export": ("inverse_dynamics_code",),
@@ -119,6 +121,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "DIDIM",
     "IDIM",
+    "IV",
     "PD",
     "PID",
     "BaseModel",
@@ -150,6 +153,7 @@ __all__ = [
     "Sensitivities",
     "Status",
     "Study",
+    "Test",
     "UnstableLoopWarning",
     "__version__",
     "control_law",

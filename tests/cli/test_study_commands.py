@@ -15,6 +15,7 @@ from didim.cli import main
 from didim.cli.schema import schema_of
 from support.files import ARM_URDF
 from support.studies import study, table, write_csv, write_study
+from support.virtual import model
 
 
 @pytest.fixture(autouse=True)
@@ -167,9 +168,13 @@ def test_nothing_is_overwritten(tmp_path, capsys):
 def test_compare_runs_what_can_run(tmp_path, capsys):
     assert main(["init"]) == 0
     found = answer(capsys_cleared(capsys), ["compare", "study.toml"])
-    assert [each["label"] for each in found["methods"]] == ["IDIM", "DIDIM", "DIDIM refined"]
+    labels = [each["label"] for each in found["methods"]]
+    assert labels == ["IDIM", "IV", "DIDIM", "DIDIM refined"]
     assert {each["status"] for each in found["methods"]} == {"converged"}
     assert found["disagreements"] == []
+    test = found["methods"][0]["tests"]["durbin_wu_hausman"]
+    assert found["preferred"] == ("IV" if test["p_value"] < 0.05 else "IDIM")
+    assert test["meaning"] in found["advice"]
     only = answer(
         capsys, ["compare", str(write_study(tmp_path, study(controller=None), "idim.toml"))]
     )
@@ -194,6 +199,45 @@ def test_disagreement_is_flagged(tmp_path, capsys):
     )
     out = capsys.readouterr().out
     assert "sigma: IDIM / DIDIM" in out or "stopped" in out or "diverged" in out
+
+
+@pytest.mark.slow
+def test_iv_is_a_method_of_a_study(tmp_path, capsys):
+    """With the rows of [idim] and its own settings; without a loop or positions it is refused."""
+    file = str(write_study(tmp_path, study(method="iv", idim__cutoff=20.0)))
+    found = answer(capsys, ["identify", file, "--set", "iv.weights=ols", "--out", "iv.json"])
+    assert found["method"] == "IV"
+    assert found["controller"] is not None
+    assert {"durbin_wu_hausman", "instruments", "whiteness_1"} <= set(found["tests"])
+    kept = didim.load_estimate("iv.json")
+    assert kept.preprocessing.cutoff == 20.0
+    assert kept.provenance["settings"]["weights"] == "ols"
+    page = kept.report("iv.html").read_text()
+    assert "Do the assumptions hold?" in page
+    assert "durbin wu hausman" in page
+    assert main(["identify", file, "--set", "iv.weights=irls"]) == 2
+    assert "iv.weights" in capsys.readouterr().err
+    assert main(["identify", str(write_study(tmp_path, study(method="iv", controller=None)))]) == 2
+    assert "[controller]" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_compare_prefers_instruments_where_the_positions_bias_idim(tmp_path, capsys):
+    """Noise of the positions at the full rate, unfiltered."""
+    noisy, random = dict(table()), np.random.default_rng(0)
+    for j in (1, 2):
+        noisy[f"q{j}"] = noisy[f"q{j}"] + 1e-3 * random.standard_normal(noisy["t"].size)
+        noisy[f"tau{j}"] = noisy[f"tau{j}"] + 0.05 * random.standard_normal(noisy["t"].size)
+    write_csv(tmp_path / "run.csv", noisy)
+    stiff = study(idim__cutoff="none", controller__natural_frequency=[100.0, 100.0])
+    main(["compare", str(write_study(tmp_path, stiff)), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, schema_of("compare"))
+    assert found["preferred"] == "IV"
+    idim, iv = (np.array(found["methods"][k]["values"]) for k in (0, 1))
+    truth = model().base.nominal
+    assert abs(idim[0] / truth[0] - 1) > 0.1
+    assert abs(iv[0] / truth[0] - 1) < 0.05
 
 
 def test_validation_and_status_one(tmp_path, capsys):
@@ -400,7 +444,9 @@ def test_a_robot_that_cannot_be_written_does_not_undo_the_result(tmp_path, capsy
 
 @pytest.mark.slow
 def test_nothing_agrees_where_nothing_converged(tmp_path, capsys):
-    write_study(tmp_path, study(didim__max_iterations=1))
+    columns = {"t": "t", "tau": "tau*", "q_ref": "r{j}"}
+    given = [{"file": "run.csv", "columns": columns}]
+    write_study(tmp_path, study(didim__max_iterations=1, experiment=given))
     assert main(["compare", "study.toml"]) == 1
     assert "fewer than two methods converged" in capsys.readouterr().out
 

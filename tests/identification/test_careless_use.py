@@ -245,7 +245,7 @@ WRONG = [
     (lambda: didim.DIDIM(controller=loop(), gain_update="yes"), "gain_update must be"),
     (lambda: didim.IDIM(cutoff=-1), "cutoff"),
     (lambda: didim.IDIM(trim=3), "trim must be two numbers"),
-    (lambda: didim.IDIM(states="simulated"), "unknown states"),
+    (lambda: didim.IDIM(states="simulated"), "states 'simulated' is unknown"),
     (lambda: didim.IDIM(decimate="matalb"), "did you mean 'matlab'"),
     (lambda: didim.IDIM(essential="yes"), "essential must be"),
 ]

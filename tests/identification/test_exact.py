@@ -283,7 +283,7 @@ def test_several_records_at_once():
         ({"controller": "pd"}, "controller must be a loop"),
         ({"controller": None, "output": "torque"}, "the torque is the input"),
         ({"controller": None, "estimate_gains": True}, "no gains"),
-        ({"output": "velocity"}, "unknown output"),
+        ({"output": "velocity"}, "output 'velocity' is unknown"),
         ({"initial": "identity"}, "identity"),
         ({"initial": "somewhere"}, "nearest|Unknown initial"),
         ({"estimate_gains": "yes"}, "True or False"),

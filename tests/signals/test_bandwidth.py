@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import didim
-from didim.signals.bandwidth import choose_bandwidth
+from didim.signals.bandwidth import choose_bandwidth, suited_bandwidth
 from didim.signals.decimation import Decimation
-from didim.signals.filters import central_difference
-from didim.signals.noise import position_noise
-from didim.signals.reversals import moving_weights
+from didim.signals.filters import central_difference, estimated_motion
+from didim.signals.noise import position_noise, velocity_noise
+from didim.signals.reversals import moving_weights, signed_weights
 from didim.signals.rows import RowSelection
 from support.virtual import model, scara_record
 
@@ -72,6 +72,34 @@ def test_weights_are_zero_at_reversals_and_while_a_joint_sticks():
     assert np.all(weights[dq[:, 0] == 0.0, 0] == 0.0)
     assert np.all(weights[np.abs(dq[:, 0]) > 0.65, 0] == 1.0)
     assert np.abs(np.diff(weights[:, 0])).max() < 0.1
+
+
+@pytest.mark.parametrize("cutoff", [20.0, 80.0])
+def test_noise_of_velocities(cutoff):
+    noise = 1e-4 * np.random.default_rng(0).standard_normal((20000, 1))
+    _, dq, _ = estimated_motion(noise, RATE, cutoff, 4, 8)
+    assert velocity_noise(noise, RATE, cutoff) == pytest.approx(dq[200:-200].std(), rel=0.15)
+    _, dq, _ = estimated_motion(noise, RATE, None, 4, 8)
+    assert dq.std() < velocity_noise(noise, RATE, None) < 2 * dq.std()
+
+
+def test_only_velocities_within_their_noise_are_left_out():
+    rubs = np.ones((1, 1), dtype=bool)
+    weights = signed_weights(SINE, np.array([0.02]), rubs, RATE, 100.0)
+    assert np.all(weights[np.abs(SINE) <= 0.04] == 0.0)
+    assert np.all(weights[np.abs(SINE) > 0.3] == 1.0)
+    assert np.all(signed_weights(SINE + 2.0, np.array([0.02]), rubs, RATE, 100.0) == 1.0)
+
+
+def test_equations_stay_below_a_cutoff_that_is_set():
+    """40 Hz of rows need 100 Hz; a record that is too short for more is decimated less."""
+    record, _ = scara_record(rate=1000.0, noise=0.02, periods=1)
+    multiples = [
+        suited_bandwidth(cutoff, [record], RowSelection(10), 8).multiple
+        for cutoff in (None, 100.0, 99.0, 20.0)
+    ]
+    assert multiples == [1, 1, 2, 5]
+    assert suited_bandwidth(1.0, [record], RowSelection(10), 8).multiple < 100
 
 
 def test_a_joint_that_hardly_moves_keeps_its_samples():

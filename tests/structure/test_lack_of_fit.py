@@ -156,3 +156,17 @@ def test_one_joint_has_suspects_of_its_own_only():
     assert {row.joint for row in quiet.lack.rows} <= {0, None}
     assert sprung.lack.found[0].name == "ks1"
     assert sprung.lack.found[0].effect == "spring"
+
+
+@pytest.mark.slow
+def test_after_iv_the_columns_have_no_noise():
+    """Unfiltered positions: a spring is named where it is missing, and nothing where it is not."""
+    kp, kv = gains()
+    for stiffness, named in ((0.0, []), (0.3, ["ks2"])):
+        given = record()
+        q = given.q + 2e-5 * np.random.default_rng(1).standard_normal(given.q.shape)
+        tau = given.tau + stiffness * given.q * [0.0, 1.0]
+        method = didim.IV(controller=didim.PD(kp=kp, kv=kv), cutoff=None, decimation=5)
+        found = didim.identify(model(), replace(given, q=q, tau=tau), method)
+        assert found.status == "converged"
+        assert [row.name for row in found.lack.found][:1] == named

@@ -147,7 +147,8 @@ def test_wrong_settings_are_one_line(setting, message, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("table", "owner", "without"),
     [
-        (schema.IdimTable, didim.IDIM, set()),
+        (schema.IdimTable, didim.IDIM, {"controller"}),
+        (schema.IvTable, didim.IV, {"controller"}),
         (schema.DidimTable, didim.DIDIM, {"controller"}),
         (schema.OutputErrorTable, didim.OutputError, {"controller"}),
     ],

@@ -141,6 +141,16 @@ class LackOfFitAnswer(Answer):
     """Surest first."""
 
 
+class TestAnswer(Answer):
+    """A hypothesis that should hold, tested on what the fit leaves."""
+
+    statistic: Number
+    """Null: the test does not apply."""
+    p_value: Number
+    meaning: str
+    """What that says, or why the test does not apply."""
+
+
 class IdentifyAnswer(Answer):
     """The result of `didim identify`."""
 
@@ -185,6 +195,10 @@ class IdentifyAnswer(Answer):
     """
     judgement: JudgementAnswer
     lack_of_fit: LackOfFitAnswer
+    tests: dict[str, TestAnswer]
+    """By name: durbin_wu_hausman, instruments, and of each joint j, from 1, whiteness_j and
+    normality_j.
+    """
     consistency: ConsistencyAnswer
     at_border: list[str]
     """Parameters that the border of what is physical has moved; their intervals do not hold."""
@@ -328,6 +342,8 @@ class MethodAnswer(Answer):
     """What the tests name, surest first; empty: nothing, or they were not made."""
     not_tested: str
     """Why the tests were not made; empty where they were."""
+    tests: dict[str, TestAnswer]
+    """Of the fit, by name."""
     seconds: float
 
 
@@ -355,6 +371,10 @@ class CompareAnswer(Answer):
     methods: list[MethodAnswer]
     same_rows: list[SameRowsAnswer]
     disagreements: list[DisagreementAnswer]
+    preferred: str | None
+    """Label of the method whose estimate to prefer, by the tests; null: they do not say."""
+    advice: str
+    """Why, in a sentence; empty where the tests do not say."""
 
 
 class MotionAnswer(Answer):

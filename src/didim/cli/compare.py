@@ -1,4 +1,4 @@
-"""`didim compare`: IDIM, DIDIM and refined DIDIM in one table."""
+"""`didim compare`: IDIM, IV, DIDIM and refined DIDIM in one table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from didim.cli.answers import (
     SuspectAnswer,
     printed,
 )
-from didim.cli.identify import validations
+from didim.cli.identify import tests, validations
 from didim.cli.progress import Report, progress
 from didim.results.estimate_data import estimate_data
 from didim.results.lack_data import plain_row
@@ -46,7 +46,14 @@ def _answer(robot: str, found: Comparison) -> CompareAnswer:
         for use, name, errors in found.same_rows
     ]
     methods = [_method(each) for each in found.runs]
-    return CompareAnswer(robot=robot, methods=methods, same_rows=same, disagreements=apart)
+    return CompareAnswer(
+        robot=robot,
+        methods=methods,
+        same_rows=same,
+        disagreements=apart,
+        preferred=found.preferred,
+        advice=found.advice,
+    )
 
 
 def _method(run: Run) -> MethodAnswer:
@@ -62,6 +69,7 @@ def _method(run: Run) -> MethodAnswer:
             validation=[],
             lacks=[],
             not_tested=run.reason,
+            tests={},
             seconds=0.0,
             **empty,
         )
@@ -73,6 +81,7 @@ def _method(run: Run) -> MethodAnswer:
         validation=validations(data),
         lacks=[SuspectAnswer(**finite(plain_row(row))) for row in estimate.lack.found],
         not_tested=estimate.lack.reason,
+        tests=tests(data),
         seconds=run.seconds,
         **{name: data[name] for name in names},
     )

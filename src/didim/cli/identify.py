@@ -15,6 +15,7 @@ from didim.cli.answers import (
     JudgementAnswer,
     LackOfFitAnswer,
     LoadAnswer,
+    TestAnswer,
     UseAnswer,
     ValidationAnswer,
     printed,
@@ -115,6 +116,11 @@ def validations(data: dict[str, Any]) -> list[ValidationAnswer]:
     return [_validation(each) for each in data["validation"]]
 
 
+def tests(data: dict[str, Any]) -> dict[str, TestAnswer]:
+    """The tests of an estimate, as plain data."""
+    return {name: TestAnswer(**each) for name, each in data["tests"].items()}
+
+
 def _validation(data: dict[str, Any]) -> ValidationAnswer:
     names = set(ValidationAnswer.model_fields) - {"along_motion", "along_motion_by_joint", "load"}
     along, load = data["along_motion"] or {}, data["load"]
@@ -146,6 +152,7 @@ def answer(estimate: Estimate, files: list[str]) -> IdentifyAnswer:
         "consistency": ConsistencyAnswer(**data["consistency"]),
         "lack_of_fit": LackOfFitAnswer(**data["lack_of_fit"]),
         "drive_gains": data["provenance"].get("drive_gains", {}),
+        "tests": tests(data),
         "files": files,
     }
     shared = {name: data[name] for name in IdentifyAnswer.model_fields if name not in own}

@@ -254,7 +254,7 @@ def _add_improve(commands: _Commands) -> None:
 def _add_compare(commands: _Commands) -> None:
     compare = commands.add(
         "compare",
-        "run IDIM, DIDIM and refined DIDIM on the same records",
+        "run IDIM, IV, DIDIM and refined DIDIM on the same records",
         """didim compare study.toml
         didim compare study.toml --json""",
         "Parameters that differ by more than 3 sigma are flagged.",

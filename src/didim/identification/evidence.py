@@ -33,6 +33,8 @@ class Evidence:
     """The torque error, rms over the joints, of a loop with another bandwidth."""
     error_with_other_reference: Callable[[], tuple[float, float] | None] = lambda: None
     """The same law with or without velocity reference: that setting and its torque error."""
+    needs_loop: bool = True
+    """Whether a simulated loop that does not reproduce the record is an error: not of IV."""
 
     @property
     def iterate(self) -> Iterate:

@@ -27,7 +27,6 @@ from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
 from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
 from didim.errors import InputError
-from didim.identification.identify import Progress
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
@@ -36,6 +35,7 @@ from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
 from didim.results.prediction import Preprocessing
+from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
 from didim.simulation.record_set import RecordSet
 

@@ -16,7 +16,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.evidence import Evidence
 from didim.identification.exact import ExactMethod
-from didim.identification.identify import Request, assemble
+from didim.identification.identify import assemble
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
 from didim.identification.scan import error_with
@@ -29,8 +29,10 @@ from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.plausibility import bias_notes
 from didim.results.prediction import Preprocessing
+from didim.results.request import Request
 from didim.results.status import Failure, FailureKind, Status, Verdict
 from didim.simulation.records import record_notes
+from didim.structure.estimate_tests import Fit
 
 Array = NDArray[np.float64]
 
@@ -85,7 +87,7 @@ def _finished(
     if first is not None and verdict.status is Status.CONVERGED and not gains:
         bias = bias_notes(first, at.x.base, figures.corrected)
         verdict = replace(verdict, notes=(*verdict.notes, *bias))
-    transient, delay = at.window.transient, robot.delay(z)
+    transient, delay, records = at.window.transient, robot.delay(z), method.records.records
     return _assembled(
         method,
         request,
@@ -102,6 +104,9 @@ def _finished(
         gains=gains,
         shapes=shapes,
         standard=at.x.standard,
+        fit=Fit(system, at.row_weights, system.y, records, at.x.base, problem.states(at.evaluation))
+        if method.output == "torque" and at.controller is not None
+        else None,
     )
 
 

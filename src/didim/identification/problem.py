@@ -128,17 +128,22 @@ class ClosedLoopProblem:
         """(n,) fraction of each joint's torque that is noise; 0: unknown."""
         return noise_fraction(self.records, evaluation, window)
 
+    def states(self, evaluation: Evaluation) -> tuple[States, ...]:
+        """The simulated motions, at the samples of the records."""
+        found, contacts = [], len(self.model.contacts)
+        for motion in evaluation.motions:
+            slip = motion.slip if motion.slip.shape[1] == contacts else None
+            found.append(States(motion.q, motion.dq, motion.ddq, slip, motion.signals))
+        return tuple(found)
+
     def regressor(self, evaluation: Evaluation, window: Window) -> LinearSystem:
         """Y = W chi + rho, W of the simulated states: the regressor for the Jacobian (41).
 
         Implements (37), (41), (44)-(47).
         """
-        systems, contacts = [], len(self.model.contacts)
-        for k, motion in enumerate(evaluation.motions):
-            slip = motion.slip if motion.slip.shape[1] == contacts else None
-            states = States(motion.q, motion.dq, motion.ddq, slip, motion.signals)
-            tau = np.asarray(self.records.records[k].tau)
-            selection, samples = self.records.selection, window.samples[k]
+        systems, selection = [], self.records.selection
+        for k, states in enumerate(self.states(evaluation)):
+            tau, samples = np.asarray(self.records.records[k].tau), window.samples[k]
             systems.append(observe(self.base, states, tau, selection, samples, k))
         return stack(systems)
 

@@ -14,7 +14,7 @@ from didim.control.laws import OwnLaw
 from didim.control.simulated_loop import SimulatedLoop
 from didim.control.tuning import largest_inertias
 from didim.identification.evidence import Evidence
-from didim.identification.identify import Request, assemble
+from didim.identification.identify import assemble
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.regressor import RegressorRule
@@ -28,11 +28,13 @@ from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing, relative_residual
+from didim.results.request import Request
 from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.start import Start, start_of
 from didim.results.status import Failure, FailureKind, Status, StopReason, Verdict
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import record_notes
+from didim.structure.estimate_tests import Fit
 
 Array = NDArray[np.float64]
 
@@ -49,32 +51,11 @@ class RegressorMethod:
     def run(self, request: Request) -> tuple[Estimate, StopReason | None]:
         """DIDIM: the rule of the regressor (48), from the start that the settings name."""
         request = replace(request, model=request.model.with_held_shapes())
-        settings, records, model = self.settings, self.records, request.model
-        notes = list(record_notes(records.records))
-        loop = SimulatedLoop(settings.controller, settings.updates)
-        problem = ClosedLoopProblem(model, records, loop)
-        guards, initial = settings.guards, settings.initial
+        settings, records, guards = self.settings, self.records, self.settings.guards
         rule = RegressorRule(settings.weights, guards, guards, guards, settings.accelerate)
-        start = start_of(model, initial)
-        if verdict := unexcited(stationary_joints(model, records.references)):
-            return self._failed(request, start, verdict), None
-        first = started(problem, rule, start)
-        if isinstance(first, Failure) and isinstance(initial, str) and initial == "unit":
-            first = started(problem, rule, start_of(model, "identity"))
-            notes.append('The simulation from "unit" (63) failed; started from "identity" (61).')
-        if isinstance(first, Failure):
-            verdict = Verdict(
-                Status.DIVERGED,
-                f"The first simulation, with chi^0, fails: {first.detail.rstrip('.')}. Check the "
-                "loop's gains, rate and drive gain, or start elsewhere (initial=).",
-            )
-            return self._failed(request, start, verdict), None
-        tests = InSigma if settings.stopping == "sigma" else Printed
-        stopping = tests(settings.tol_residual, settings.tol_parameters)
-        search = Halving() if guards else Halving(0)
-        limit = settings.max_iterations
-        outcome = solve(problem, rule, search, stopping, first, limit, request.progress)
-        request.tell(1.0)
+        problem, outcome, notes = iterated(settings, records, rule, request)
+        if isinstance(outcome, Verdict):
+            return self._failed(request, outcome), None
         return self._finished(request, problem, outcome, notes), outcome.reason
 
     def _finished(
@@ -93,7 +74,7 @@ class RegressorMethod:
         error_at = partial(self._error_at, problem, at)
         evidence = Evidence(problem, outcome, solution, error_at)
         verdict = judge(evidence)
-        rho = system.residual(at.x.base)
+        rho, motions = system.residual(at.x.base), problem.states(at.evaluation)
         return assemble(
             request,
             "DIDIM",
@@ -109,6 +90,7 @@ class RegressorMethod:
             iterations=outcome.steps,
             history=tuple(history),
             factors=torque_factors(system, solution, at.x.base, MAX_FACTOR) if settled else None,
+            fit=Fit(system, solution.row_weights, rho, records.records, at.x.base, motions),
         )
 
     def _exact_jacobian(self, problem: ClosedLoopProblem, at: Iterate) -> Array | None:
@@ -140,12 +122,43 @@ class RegressorMethod:
         outcome = solve(other, rule, Halving(0), Never(), start, 1)
         return min(first.rms, outcome.iterate.evaluation.rms)
 
-    def _failed(self, request: Request, start: Start, verdict: Verdict) -> Estimate:
+    def _failed(self, request: Request, verdict: Verdict) -> Estimate:
         """Nothing was identified."""
         settings, notes = self.settings, record_notes(self.records.records)
-        end = verdict, self.preprocessing, start.base
+        end = verdict, self.preprocessing, start_of(request.model, settings.initial).base
         more = {"controller": settings.controller, "notes": notes}
         return assemble(request, "DIDIM", settings, *end, **more)
+
+
+def iterated(
+    settings: Any, records: RecordSet, rule: RegressorRule, request: Request
+) -> tuple[ClosedLoopProblem, Outcome | Verdict, list[str]]:
+    """Iterate from the start that the settings name, in a loop whose gains may follow the
+    parameters (59): the problem, the outcome, and notes. A verdict where no simulation was started.
+    """
+    model, initial = request.model, settings.initial
+    loop = SimulatedLoop(settings.controller, settings.updates)
+    problem = ClosedLoopProblem(model, records, loop)
+    notes = list(record_notes(records.records))
+    if verdict := unexcited(stationary_joints(model, records.references)):
+        return problem, verdict, notes
+    first = started(problem, rule, start_of(model, initial))
+    if isinstance(first, Failure) and isinstance(initial, str) and initial == "unit":
+        first = started(problem, rule, start_of(model, "identity"))
+        notes.append('The simulation from "unit" (63) failed; started from "identity" (61).')
+    if isinstance(first, Failure):
+        message = (
+            f"The first simulation, with chi^0, fails: {first.detail.rstrip('.')}. Check the "
+            "loop's gains, rate and drive gain, or start elsewhere (initial=)."
+        )
+        return problem, Verdict(Status.DIVERGED, message), notes
+    tests = InSigma if settings.stopping == "sigma" else Printed
+    stopping = tests(settings.tol_residual, settings.tol_parameters)
+    search = Halving() if settings.guards else Halving(0)
+    limit = settings.max_iterations
+    outcome = solve(problem, rule, search, stopping, first, limit, request.progress)
+    request.tell(1.0)
+    return problem, outcome, notes
 
 
 def started(problem: ClosedLoopProblem, rule: RegressorRule, start: Start) -> Iterate | Failure:

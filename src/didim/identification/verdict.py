@@ -155,7 +155,7 @@ def _other_bandwidth(evidence: Evidence) -> str | None:
 
 def _unexplained(evidence: Evidence) -> str | None:
     j = evidence.worst_joint
-    if j is None or not evidence.residual[j] > SUSPECT:
+    if j is None or not evidence.residual[j] > SUSPECT or not evidence.needs_loop:
         return None
     return (
         "The iteration settled, but the simulated loop does not reproduce the record: "

@@ -14,7 +14,7 @@ import numpy as np
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InfeasibleError, InputError, shortened
-from didim.identification.identify import Method, identify, listed_records
+from didim.identification.identify import Method, identify
 from didim.identification.methods.didim import DIDIM
 from didim.identification.methods.idim import IDIM
 from didim.identification.methods.output_error import OutputError
@@ -25,7 +25,7 @@ from didim.improvement.structure import Candidate, Structure
 from didim.results.estimate import Estimate
 from didim.results.lack_of_fit import LackRow
 from didim.results.status import Status
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, listed_records
 
 Progress = Callable[[float], Any]
 

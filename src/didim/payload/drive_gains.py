@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, nearest, shortened
-from didim.identification.identify import Request, listed_records
 from didim.identification.methods.idim import IDIM
 from didim.payload.comparable import refuse_other_units
 from didim.payload.gain_equations import GainEquations, gain_equations
@@ -33,7 +32,8 @@ from didim.payload.gain_result import DriveGains, in_torque, plain_gains
 from didim.regression.statistics import Statistics
 from didim.results.effect_columns import joint_index
 from didim.results.formatting import joint_label, listed
-from didim.signals.experiment import Experiment
+from didim.results.request import Request
+from didim.signals.experiment import Experiment, listed_records
 from didim.validation import one_of, real
 
 Array = NDArray[np.float64]

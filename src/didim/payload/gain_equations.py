@@ -25,7 +25,6 @@ from didim.payload.difference import Gaussian
 from didim.regression.least_squares import fit
 from didim.regression.statistics import statistics
 from didim.regression.system import LinearSystem
-from didim.results.fitted_rows import FittedRows
 from didim.results.load_seen import warms
 from didim.results.prediction import Preprocessing
 from didim.robot.effects import LINK
@@ -134,8 +133,7 @@ def gain_equations(
 ) -> GainEquations:
     """The equations of records on which the method's filters and rows are used."""
     records = regular_records(model, [*empty, *loaded])
-    bandwidth = method.bandwidth(model, records)
-    rows = FittedRows(model, method.preprocessing(bandwidth), bandwidth, method.trim is None)
+    rows = method.filtering.rows(model, records)
     system = replace(rows.observe(records)[0], affine=None)
     is_loaded = system.series >= len(empty)
     weights, apart = np.zeros(system.y.size), []

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.identification.identify import Request, assemble
+from didim.identification.identify import assemble
 from didim.identification.methods.idim import IDIM
 from didim.payload.gain_equations import GainEquations
 from didim.payload.gain_likelihood import Iterate
@@ -17,6 +17,7 @@ from didim.regression.statistics import Statistics
 from didim.results.estimate import Estimate
 from didim.results.plausibility import border_notes
 from didim.results.prediction import Predictor
+from didim.results.request import Request
 from didim.results.status import Status, Verdict
 from didim.results.validation import residual_of
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, shortened
-from didim.identification.identify import Method, identify, listed_records
+from didim.identification.identify import Method, identify
 from didim.identification.methods.didim import DIDIM
 from didim.payload.comparable import refuse_other_units, refuse_short
 from didim.payload.difference import Difference, Gaussian
@@ -25,7 +25,7 @@ from didim.results.formatting import fraction, listed
 from didim.results.load_seen import warms
 from didim.results.status import Status
 from didim.robot.effects import LINK
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, listed_records
 from didim.validation import one_of, per_joint
 
 Array = NDArray[np.float64]

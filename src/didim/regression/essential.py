@@ -30,6 +30,16 @@ class Essential:
     """||Y - W chi|| / ||Y||, unweighted, with all parameters."""
     residual_after: float
 
+    @property
+    def note(self) -> str:
+        """That, in a sentence."""
+        count = len(self.removed) + self.kept.size
+        return (
+            f"{len(self.removed)} of {count} parameters are not essential and were set to zero; "
+            f"the residual went from {100 * self.residual_before:.4g} % to "
+            f"{100 * self.residual_after:.4g} %."
+        )
+
 
 def essential(system: LinearSystem, weights: Array) -> Essential:
     """Backward elimination: the parameter of largest relative sigma goes, as long as an F-test does

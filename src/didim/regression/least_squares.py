@@ -75,7 +75,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class _Factors:
+class Factors:
     """W = Q R with scaled columns, and R = u s v': of W's size there is Q alone, which is what long
     records have room for.
     """
@@ -89,15 +89,16 @@ class _Factors:
     rank: int
 
     def coordinates(self, y: Array) -> Array:
-        """(rank,) of y (r,) along the left singular vectors of W."""
+        """(rank, ...) of y (r, ...) along the left singular vectors of W."""
         return np.asarray(self.left[:, : self.rank].T @ (self.Q.T @ y))
 
     def explained(self, y: Array) -> Array:
-        """(r,) the part of y that W can explain."""
+        """(r, ...) the part of y (r, ...) that W can explain."""
         return np.asarray(self.Q @ (self.left[:, : self.rank] @ self.coordinates(y)))
 
 
-def _factor(W: Array) -> _Factors:
+def factored(W: Array) -> Factors:
+    """The factors of W (r, b), with its rank."""
     scale = np.linalg.norm(W, axis=0)
     scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
     safe = np.where(scale > 0, scale, 1.0)
@@ -106,7 +107,7 @@ def _factor(W: Array) -> _Factors:
     Q, R = linalg.qr(scaled, mode="economic", overwrite_a=True, check_finite=False)
     u, s, vt = linalg.svd(R, check_finite=False)
     rank = int(np.sum(s > RANK * s[0])) if s.size and s[0] > 0 else 0
-    return _Factors(Q, u[:, : s.size], s, vt, safe, rank)
+    return Factors(Q, u[:, : s.size], s, vt, safe, rank)
 
 
 def least_squares(system: LinearSystem, weights: Array) -> Solution:
@@ -116,7 +117,7 @@ def least_squares(system: LinearSystem, weights: Array) -> Solution:
     Implements (15).
     """
     free, known = system.free, system.affine
-    y, f = free.y * weights, _factor(free.W * weights[:, None])
+    y, f = free.y * weights, factored(free.W * weights[:, None])
     r = f.rank
     basis = (f.right[:r] / f.singular[:r, None]) / f.scale
     values = basis.T @ f.coordinates(y)
@@ -142,7 +143,7 @@ def joint_deviations(system: LinearSystem) -> Array:
     for j in np.unique(system.joint):
         rows = system.joint == j
         W, y = system.W[rows], system.y[rows]
-        f = _factor(W)
+        f = factored(W)
         rest = y - f.explained(y)
         if y.size - f.rank < MIN_DEGREES_OF_FREEDOM:  # it would fit itself: use all joints
             if common is None:
@@ -153,11 +154,11 @@ def joint_deviations(system: LinearSystem) -> Array:
     return deviation
 
 
-def joint_weights(system: LinearSystem) -> Array:
-    """(r,) 1 over the standard deviation of each row's joint (20), floored far below the torque
-    itself.
+def joint_weights(system: LinearSystem, deviation: Array | None = None) -> Array:
+    """(r,) 1 over the standard deviation of each row's joint, (n,) as given or by (20), floored far
+    below the torque itself.
     """
-    deviation = joint_deviations(system)
+    deviation = joint_deviations(system) if deviation is None else deviation
     torques = [system.y[system.joint == j] for j in range(system.n)]
     size = np.array([np.linalg.norm(y) / np.sqrt(max(y.size, 1)) for y in torques])
     floor = 1e-9 * np.where(size > 0, size, max(size.max(), 1e-300))
@@ -169,16 +170,21 @@ def fit(system: LinearSystem, weights: str) -> Solution:
     outlying rows less.
     """
     check_weights(weights)
-    if system.y.size <= (count := len(system.free_names)):
-        raise InputError(
-            f"The record is too short: {system.y.size} equations remain for {count} "
-            "parameters. Record longer, decimate less, or cut less."
-        )
+    refuse_few(system)
     if weights == "ols":
         return least_squares(system, np.ones(system.y.size))
     base = joint_weights(system)
     solution = least_squares(system, base)
     return solution if weights == "wls" else _robust(system, base, solution)
+
+
+def refuse_few(system: LinearSystem) -> None:
+    """Refuse a system with hardly more equations than parameters."""
+    if system.y.size <= (count := len(system.free_names)):
+        raise InputError(
+            f"The record is too short: {system.y.size} equations remain for {count} "
+            "parameters. Record longer, decimate less, or cut less."
+        )
 
 
 def check_weights(weights: object) -> None:

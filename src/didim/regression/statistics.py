@@ -21,7 +21,10 @@ from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
 
-_TESTED = 12
+Pieces = list[tuple[Array, NDArray[np.bool_]]]
+"""Errors of one joint, record by record, zero where rows were left out, and which were used."""
+
+TESTED_LAGS = 12
 """Lags at which residuals are compared with filtered white noise."""
 
 _CONFIDENCE = 0.999
@@ -136,7 +139,7 @@ def error_colours(system: LinearSystem, leverage: Array, rho: Array) -> ErrorCol
     variances, shapes, coloured = {}, {}, []
     for each in np.unique(system.joint):
         j = int(each)
-        pieces = [(e[:, 0], used) for e, used in _pieces(system, j, rho[:, None])]
+        pieces = joint_errors(system, j, rho)
         count = sum(int(used.sum()) for _, used in pieces)
         squares = sum(float(e @ e) for e, _ in pieces)
         freedom = count - float(leverage[system.joint == j].sum())
@@ -160,6 +163,11 @@ def score_covariance(
     return colours.squares(weighted if columns is None else columns), colours.coloured
 
 
+def joint_errors(system: LinearSystem, j: int, rho: Array) -> Pieces:
+    """The rows of joint j of errors rho (r,), experiment by experiment."""
+    return [(e[:, 0], used) for e, used in _pieces(system, j, rho[:, None])]
+
+
 def _pieces(system: LinearSystem, j: int, columns: Array) -> list[tuple[Array, NDArray[np.bool_]]]:
     """The rows of joint j of columns (r, k), experiment by experiment, with zeros where rows at
     rest were left out, and which rows were used.
@@ -176,25 +184,36 @@ def _pieces(system: LinearSystem, j: int, columns: Array) -> list[tuple[Array, N
     return pieces
 
 
-def _correlation(
-    system: LinearSystem, pieces: list[tuple[Array, NDArray[np.bool_]]], count: int
-) -> tuple[Array, bool]:
-    """Autocorrelation (L,) of a joint's errors, and whether it had to be estimated."""
-    white = system.correlation
-    lags = min(max(_TESTED + 1, int(4 * count ** (1 / 3))), max(len(e) for e, _ in pieces) - 1)
-    if lags < 2:
-        return white, False
+def autocorrelation(pieces: Pieces, lags: int) -> tuple[Array, Array]:
+    """(lags + 1,) of a joint's errors, and the pairs of rows that each lag has."""
     seen, pairs = np.zeros(lags + 1), np.zeros(lags + 1)
     for e, used in pieces:
         for lag in range(min(lags, len(e) - 1) + 1):
             seen[lag] += e[: len(e) - lag] @ e[lag:]
             pairs[lag] += np.sum(used[: len(e) - lag] & used[lag:])
     if seen[0] <= 0:
+        return np.zeros(lags + 1), pairs
+    return (seen / np.maximum(pairs, 1.0)) / (seen[0] / pairs[0]), pairs
+
+
+def expected_correlation(system: LinearSystem, lags: int) -> Array:
+    """(lags + 1,) that of white noise after the decimation filter."""
+    white = system.correlation
+    return np.pad(white, (0, max(0, lags + 1 - white.size)))[: lags + 1]
+
+
+def _correlation(system: LinearSystem, pieces: Pieces, count: int) -> tuple[Array, bool]:
+    """Autocorrelation (L,) of a joint's errors, and whether it had to be estimated."""
+    white = system.correlation
+    lags = min(max(TESTED_LAGS + 1, int(4 * count ** (1 / 3))), max(len(e) for e, _ in pieces) - 1)
+    if lags < 2:
         return white, False
-    found = (seen / np.maximum(pairs, 1.0)) / (seen[0] / pairs[0])
-    expected = np.pad(white, (0, max(0, lags + 1 - white.size)))[: lags + 1]
+    found, pairs = autocorrelation(pieces, lags)
+    if found[0] <= 0:
+        return white, False
+    expected = expected_correlation(system, lags)
     spread = np.sqrt((1 + 2 * np.sum(expected[1:] ** 2)) / np.maximum(pairs, 1.0))
-    tested = slice(1, min(_TESTED, lags) + 1)
+    tested = slice(1, min(TESTED_LAGS, lags) + 1)
     score = float(np.sum(((found - expected)[tested] / spread[tested]) ** 2))
     if score < stats.chi2.ppf(_CONFIDENCE, len(found[tested])):
         return white, False

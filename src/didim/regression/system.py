@@ -248,6 +248,18 @@ def stack(systems: Sequence[LinearSystem]) -> LinearSystem:
     return replace(systems[0], **joined)
 
 
+def at_rows(columns: LinearSystem, system: LinearSystem) -> Array:
+    """(r, b) W of the equations `columns` at the rows of `system`, which are among theirs."""
+    counts = [int(max(each.max() for each in pair)) + 1 for pair in (
+        (columns.series, system.series), (columns.index, system.index)
+    )]  # fmt: skip
+    own, wanted = (
+        (each.joint * counts[0] + each.series) * counts[1] + each.index
+        for each in (columns, system)
+    )
+    return np.asarray(columns.W[np.searchsorted(own, wanted)])
+
+
 def compressed(system: LinearSystem, weights: Array) -> tuple[Array, Array]:
     """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves,
     but for a constant.

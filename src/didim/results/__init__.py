@@ -3,6 +3,7 @@
 from didim.results.effect_curve import FrictionCurve, PositionCurve
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
+from didim.results.hypothesis import Test
 from didim.results.identified import InconsistentRobotWarning
 from didim.results.lack_of_fit import LackOfFit, LackRow
 from didim.results.status import Status
@@ -18,6 +19,7 @@ __all__ = [
     "LackRow",
     "PositionCurve",
     "Status",
+    "Test",
     "Validation",
     "load_estimate",
 ]

@@ -26,6 +26,7 @@ from didim.results.effect_curve import (
     position_curve,
 )
 from didim.results.history import Iteration
+from didim.results.hypothesis import Test
 from didim.results.lack_of_fit import NOT_TESTED, LackOfFit
 from didim.results.prediction import Predictor, Preprocessing, every_parameter
 from didim.results.ripple import Ripple, ripple_of
@@ -126,6 +127,10 @@ class Estimate:
     lack: LackOfFit = NOT_TESTED
     """What the model or its loop lacks, by the tests that end an identification; see
     `lack_of_fit`.
+    """
+    tests: Mapping[str, Test] = field(default_factory=dict)
+    """Tests of the fit by name: "durbin_wu_hausman", "instruments", "whiteness_1", "normality_1",
+    ..., joints counted from 1; empty where nothing was identified.
     """
     output: str = "torque"
     """What the residual is of: "torque", or "position" where only positions were compared."""

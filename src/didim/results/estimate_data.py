@@ -10,6 +10,7 @@ import numpy as np
 from didim.dynamics.model import BaseModel
 from didim.results.consistency import Consistency
 from didim.results.estimate import Estimate
+from didim.results.hypothesis import plain_tests, tests_of
 from didim.results.lack_data import lack_of, plain_lack
 from didim.results.lack_of_fit import NOT_TESTED
 from didim.results.load_seen import LoadSeen
@@ -70,6 +71,7 @@ def estimate_data(estimate: Estimate) -> dict[str, Any]:
         "fitted": [_plain_validation(each) for each in estimate.fitted],
         "along_motion": [_plain_along(each) for each in estimate.along_motion],
         "lack_of_fit": plain_lack(estimate.lack),
+        "tests": plain_tests(estimate.tests),
         "history": plain_history(estimate.history),
         "provenance": dict(estimate.provenance),
         "model": plain_model(estimate.model),
@@ -136,6 +138,7 @@ def estimate_of(data: dict[str, Any], arrays: dict[str, Any]) -> Estimate:
         fitted=tuple(_validation_of(each) for each in data.get("fitted", [])),
         along_motion=tuple(_along_of(each) for each in data.get("along_motion", [])),
         lack=lack_of(data["lack_of_fit"]) if "lack_of_fit" in data else NOT_TESTED,
+        tests=tests_of(data.get("tests", {})),
         provenance=data["provenance"],
         **rest,
     )
@@ -226,6 +229,8 @@ def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
         "transient": given.transient,
         "interpolation": given.interpolation,
         "delay": given.delay,
+        "reversals": given.reversals,
+        "signs": given.signs,
         "start": start if by_name else [np.asarray(each).tolist() for each in start or ()],
         "decimation": selection.decimation,
         "decimate": selection.decimate,
@@ -239,6 +244,8 @@ def _preprocessing_of(data: dict[str, Any]) -> Preprocessing:
     rest = {name: value for name, value in data.items() if name not in _SELECTION}
     selection = RowSelection(**{name: data[name] for name in _SELECTION})
     start = rest.pop("start")
+    if rest.get("accuracy") == 8:  # files from before the key: what "auto" meant
+        rest.setdefault("reversals", rest["cutoff"])
     if not (start is None or isinstance(start, str | list)):
         raise ValueError("preprocessing.start is no state")
     start = tuple(start) if isinstance(start, list) else start

@@ -20,10 +20,10 @@ from didim.results.prediction import Predictor, Preprocessing, every_parameter, 
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment
-from didim.signals.noise import decimated_noise, position_noise
+from didim.signals.noise import decimated_noise, position_noise, velocity_noise
 from didim.signals.resample import period_of
-from didim.signals.reversals import moving_weights
-from didim.signals.states import States
+from didim.signals.reversals import moving_weights, signed_weights
+from didim.signals.states import States, measured_states
 
 Array = NDArray[np.float64]
 
@@ -46,9 +46,9 @@ class FittedRows:
         """
         systems, counted, selection = [], [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states, window = self._motion(record, chi), self._window(record)
+            states, window = self._motion(record, chi), self.window(record)
             tau = np.asarray(record.tau)
-            weights = self._weights(record, states)
+            weights = self.weights(record, states)
             systems.append(observe(self.model, states, tau, selection, window, series, weights))
             if weights is not None:
                 counted.append(weights)
@@ -86,8 +86,8 @@ class FittedRows:
         """(r, k) torques (N, n, k) along each record at the rows of the system."""
         systems, selection = [], self.preprocessing.selection
         for series, (record, torques) in enumerate(zip(records, signals, strict=True)):
-            weights = self._weights(record, self.preprocessing.motion(record))
-            window = self._window(record)
+            weights = self.weights(record, self.preprocessing.motion(record))
+            window = self.window(record)
             systems.append(signal_rows(torques, system, selection, window, series, weights))
         return stack(systems).W
 
@@ -115,15 +115,15 @@ class FittedRows:
 
     def samples(self, record: Experiment) -> NDArray[np.int64]:
         """(K,) the sample of a record that each row stands for."""
-        return self.preprocessing.selection.samples(self._window(record))
+        return self.preprocessing.selection.samples(self.window(record))
 
     def jacobian(self, records: Sequence[Experiment], chi: Array) -> Array:
         """(r, b) d tau/d chi, which is not W where friction grows with the load."""
         systems, selection = [], self.preprocessing.selection
         for series, record in enumerate(records):
-            states, window = self._motion(record, chi), self._window(record)
+            states, window = self._motion(record, chi), self.window(record)
             motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
-            growth, weights = self.model.slopes(*motion)[1], self._weights(record, states)
+            growth, weights = self.model.slopes(*motion)[1], self.weights(record, states)
             tau = np.asarray(record.tau)
             systems.append(
                 observe(self.model, states, tau, selection, window, series, weights, growth)
@@ -133,6 +133,14 @@ class FittedRows:
     def _motion(self, record: Experiment, chi: Array | None) -> States:
         """The motion of a record, with the loads of the joints where friction depends on them."""
         states = self.preprocessing.motion(record)
+        if self.preprocessing.signs is not None and self.model.layout.contacts:
+            states = replace(states, slip=np.sign(self._sign_velocities(record)))
+        return self.loaded(states, chi)
+
+    def loaded(self, states: States, chi: Array | None) -> States:
+        """A motion with the loads of the joints that chi (b,) means, where friction depends on
+        them; None: no load.
+        """
         if not self.model.loaded:
             return states
         load = np.zeros_like(states.q)
@@ -145,7 +153,7 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> tuple[float, Array]:
         """||Y - W chi|| / ||Y|| over all rows and by joint (n,), without weights."""
-        if not self.bandwidth.is_chosen:
+        if not self.preprocessing.weighs_samples:
             rho = system.residual(values)
             return relative_residual(rho, system.y, system.joint, system.n)
         parameters = every_parameter(self.model, system.names, values)
@@ -156,46 +164,57 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> Array:
         """(n,) rms of what the equations leave of each joint, over the noise of its torque."""
-        segments = [(np.asarray(each.tau), slice(*self._window(each))) for each in records]
+        segments = [(np.asarray(each.tau), slice(*self.window(each))) for each in records]
         noise = decimated_noise(segments, self.preprocessing.selection.decimator.noise_gain)
         left = replace(system, y=system.residual(values)).sizes
         return np.where(noise > 0, left / np.maximum(noise, 1e-300), 0.0)
 
     def _notes(self, weights: Sequence[Array]) -> list[str]:
         """What was chosen from the records."""
-        if not self.bandwidth.is_chosen:
+        if not self.preprocessing.weighs_samples:
             return []
-        decimation = self.preprocessing.selection.decimation
-        further = (
-            f" Noise of the positions has the equations decimated by {decimation}."
-            if self.bandwidth.multiple > 1
-            else ""
-        )
+        parts = []
+        if self.bandwidth.is_chosen:
+            parts.append(
+                f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
+                "records."
+            )
+        if self.bandwidth.multiple > 1:
+            why = "Noise" if self.bandwidth.is_chosen else "The filter"
+            decimation = self.preprocessing.selection.decimation
+            parts.append(f"{why} of the positions has the equations decimated by {decimation}.")
         left_out = 100 * (1 - np.mean(np.concatenate(weights))) if weights else 0.0
-        return [
-            f"Positions were filtered at {self.bandwidth.cutoff:.3g} Hz, chosen from the "
-            f"records.{further} {left_out:.2g} % of the samples, near reversals, do not count in "
-            "the fit; they count in every residual."
-        ]
+        parts.append(
+            f"{left_out:.2g} % of the samples, near reversals, do not count in the fit; they count "
+            "in every residual."
+        )
+        return [" ".join(parts)]
 
-    def _window(self, record: Experiment) -> tuple[int, int]:
+    def window(self, record: Experiment) -> tuple[int, int]:
         """The samples that are used."""
         t = np.asarray(record.t)
         edge = self.preprocessing.edge(t) if self.cuts_edges else 0
         with naming(f"Experiment {record.name!r}"):
             return self.preprocessing.selection.window(t, edge=edge)
 
-    def _weights(self, record: Experiment, states: States) -> Array | None:
+    def weights(self, record: Experiment, states: States) -> Array | None:
         """(N, n) of the equations at the samples of a record; None: all count alike."""
-        layout, cutoff = self.model.layout, self.bandwidth.cutoff
-        if not self.bandwidth.is_chosen or cutoff is None or not layout.contacts:
+        layout, how = self.model.layout, self.preprocessing
+        if not how.weighs_samples or not layout.contacts:
             return None
-        noise = position_noise(np.asarray(record.q))
-        return moving_weights(
-            self.model.contact_velocities(states.dq),
-            self.model.contact_velocities(states.ddq),
-            np.sqrt(12.0 * layout.contact**2 @ noise**2),
-            layout.rubs,
-            1.0 / period_of(np.asarray(record.t)),
-            cutoff,
-        )
+        rate, q, D = 1.0 / period_of(np.asarray(record.t)), np.asarray(record.q), layout.contact
+        if how.reversals is not None:
+            dq, ddq = (self.model.contact_velocities(each) for each in (states.dq, states.ddq))
+            resolution = np.sqrt(12.0 * D**2 @ position_noise(q) ** 2)
+            return moving_weights(dq, ddq, resolution, layout.rubs, rate, how.reversals)
+        assert how.signs is not None
+        highest = None if how.cutoff is None else max(how.cutoff, how.signs)
+        noise = np.sqrt(D**2 @ velocity_noise(q, rate, highest) ** 2)
+        velocities = self._sign_velocities(record)
+        return signed_weights(velocities, noise, layout.rubs, rate, how.signs)
+
+    def _sign_velocities(self, record: Experiment) -> Array:
+        """(N, c) of the contacts, by the filter that their signs are taken from."""
+        how = self.preprocessing
+        smooth = measured_states(record, how.signs, how.order, how.accuracy)
+        return self.model.contact_velocities(smooth.dq)

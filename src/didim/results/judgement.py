@@ -105,9 +105,14 @@ def judge(estimate: Estimate) -> Judgement:
         use("torque of other motions", other_torque),
         use("simulation and model-based control", simulation),
         use("single values", single_values),
-        None if estimate.controller is None else use("gains of the loop", loop_gains),
+        use("gains of the loop", loop_gains) if _simulates(estimate) else None,
         _headline(estimate),
     )
+
+
+def _simulates(estimate: Estimate) -> bool:
+    """Whether the loop predicts the torque, so that its gains matter."""
+    return estimate.controller is not None and estimate.preprocessing.states == "simulated"
 
 
 def _headline(estimate: Estimate) -> str:

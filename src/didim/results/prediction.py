@@ -63,6 +63,19 @@ class Preprocessing:
     """Of references that are arrays on t."""
     delay: float = 0.0
     """s by which the reference reaches the controller late, where that was estimated."""
+    reversals: float | None = None
+    """Hz, of the filter by which reversals of the joints are found, near which equations do not
+    count in a fit; None: all count.
+    """
+    signs: float | None = None
+    """Hz, of the filter of the velocities whose sign the Coulomb columns have; samples at which it
+    is not known do not count in a fit. None: that of the motion itself, and all count.
+    """
+
+    @property
+    def weighs_samples(self) -> bool:
+        """Whether some samples do not count in a fit."""
+        return self.reversals is not None or self.signs is not None
 
     def motion(self, experiment: Experiment) -> States:
         """The measured motion or the reference's, of a regularly sampled record."""

@@ -75,6 +75,8 @@ _PREPROCESSING = {
     "transient": float,
     "interpolation": str,
     "delay": float,
+    "reversals": _UNKNOWN,
+    "signs": _UNKNOWN,
 }
 
 _JOINT = {
@@ -136,6 +138,7 @@ ESTIMATE = {
     "residual_over_noise": Maybe([_UNKNOWN]),
     "notes": [str],
     "lack_of_fit": Absent(_LACK_OF_FIT),
+    "tests": Absent(Table({"statistic": _UNKNOWN, "p_value": _UNKNOWN, "meaning": str})),
     "gains": Table([_UNKNOWN]),
     "shapes": Absent(Table([_UNKNOWN])),
     "controller": Maybe({"law": str}),

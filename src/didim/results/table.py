@@ -79,10 +79,19 @@ def summary(estimate: Estimate) -> str:
         judged.sentence,
         *(f"  {use.level:<5} {use.name}: {use.why}" for use in judged.uses),
     ]
+    if estimate.tests:
+        lines += ["", "Tests", *_tests(estimate)]
     notes = all_notes(estimate)
     if notes:
         lines += ["", "Notes", *(f"[{k}] {note}" for k, note in enumerate(notes, 1))]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _tests(estimate: Estimate) -> list[str]:
+    """One line for each test."""
+    width = max(len(name) for name in estimate.tests)
+    pairs = estimate.tests.items()
+    return [f"{name:<{width}}  {each.shown:<20}  {each.meaning}" for name, each in pairs]
 
 
 def _stages(estimate: Estimate) -> list[str]:

@@ -100,16 +100,40 @@ def choose_bandwidth(
     limits = [_limits(record, decimation) for record in records]
     band = max(min(each.clean for each in limits), MIN_BAND * max(each.motion for each in limits))
     rows = max(each.rows for each in limits)
-    equations = sum(np.size(record.tau) // decimation for record in records)
-    shortest = min(np.shape(record.tau)[0] for record in (*records, *others))
-    most = min(
-        equations // (ROWS_PER_PARAMETER * parameters),
-        shortest // (MIN_LENGTH * selection.decimator.shortest),
-    )
+    most = _largest_multiple((*records, *others), records, selection, parameters)
     multiple = max(min(round(rows / band), most), 1)
     cutoff = max(min(each.quiet for each in limits), MIN_CUTOFF * rows / multiple)
     highest = [MAX_CUTOFF / period_of(np.asarray(each.t)) for each in others]
     return Bandwidth(min(cutoff, *(each.highest for each in limits), *highest), multiple, True)
+
+
+def suited_bandwidth(
+    cutoff: float | None, records: Sequence[Experiment], selection: RowSelection, parameters: int
+) -> Bandwidth:
+    """A cutoff that was set, with equations decimated so far that the filter takes less than 0.1 %
+    in their band, as far as the records are long enough.
+    """
+    if cutoff is None:
+        return Bandwidth(None)
+    rates = [1.0 / period_of(np.asarray(record.t)) for record in records]
+    rows = CUTOFF_FRACTION / 2 * max(rates) / selection.decimation
+    most = _largest_multiple(records, records, selection, parameters)
+    return Bandwidth(cutoff, max(min(math.ceil(MIN_CUTOFF * rows / cutoff - 1e-9), most), 1))
+
+
+def _largest_multiple(
+    every: Sequence[Experiment],
+    fitted: Sequence[Experiment],
+    selection: RowSelection,
+    parameters: int,
+) -> int:
+    """Times that the decimation can be repeated: equations and rows of every record remain."""
+    equations = sum(np.size(record.tau) // selection.decimation for record in fitted)
+    shortest = min(np.shape(record.tau)[0] for record in every)
+    return min(
+        equations // (ROWS_PER_PARAMETER * parameters),
+        shortest // (MIN_LENGTH * selection.decimator.shortest),
+    )
 
 
 def _limits(record: Experiment, decimation: int) -> _Limits:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.errors import InputError
+from didim.errors import InputError, shortened
 from didim.signals.reference import Reference, Trajectory
 from didim.validation import instants, real, samples, set_fields, width_of
 
@@ -161,6 +161,17 @@ class Experiment:
         note = f"The torque was shifted earlier by {1e3 * delay:.4g} ms (torque_delay)."
         shifted = replace(self, tau=tau, notes=(*self.notes, note))
         return shifted.between(float(inside[0]), float(inside[-1]))
+
+
+def listed_records(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:
+    """One record or several as a tuple; `name` is the argument's."""
+    records = (value,) if isinstance(value, Experiment) else value
+    is_list = isinstance(records, list | tuple) and len(records) > 0
+    if not is_list or not all(isinstance(each, Experiment) for each in records):
+        raise InputError(
+            f"{name} must be a didim.Experiment or a list of them, found {shortened(value)}."
+        )
+    return tuple(records)
 
 
 def _of(key: str, name: object) -> str:

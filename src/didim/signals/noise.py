@@ -50,6 +50,15 @@ def acceleration_noise(q: Array, rate: float, cutoff: float) -> Array:
     return np.asarray(gain * position_noise(q))
 
 
+def velocity_noise(q: Array, rate: float, cutoff: float | None) -> Array:
+    """(n,) deviation of velocities below `cutoff`, Hz, in the same way:
+    s_q sqrt(2 (2 pi)^2 cutoff^3 / (3 rate)); None: below half the rate, an upper bound.
+    """
+    highest = rate / 2 if cutoff is None else min(cutoff, rate / 2)
+    gain = math.sqrt(2 * (2 * np.pi) ** 2 * highest**3 / (3 * rate))
+    return np.asarray(gain * position_noise(q))
+
+
 def few_samples(dq: Array) -> NDArray[np.bool_]:
     """(n,) whether a period of the motion dq (N, n) has too few samples to differentiate it."""
     power = np.maximum(np.sum(dq**2, axis=0), 1e-300)

@@ -27,6 +27,9 @@ SLOW_FRACTION = 0.2
 """A contact sticks, as far as can be seen, below this fraction of the velocity that its rms
 acceleration gives it in `HALF_WIDTH` periods."""
 
+SIGN_DEVIATIONS = 2.0
+"""Of the noise of a velocity, within which its sign is not known."""
+
 MIN_COUNTED = 0.25
 """Fraction of a joint's samples that must count; with fewer, all of them do."""
 
@@ -40,25 +43,36 @@ def moving_weights(
     `resolution` (c,) is the smallest step that their positions show, rad or m; `rubs` (n, c) says
     which contact acts on which joint; `rate` and `cutoff` are in Hz.
     """
-    sliding = 1.0 - _stuck(dq, ddq, resolution, rate, cutoff)
-    weights = np.ones((dq.shape[0], rubs.shape[0]))
-    for j, contacts in enumerate(rubs):
-        of_joint = np.prod(sliding[:, contacts], axis=1)
-        if np.mean(of_joint**2) >= MIN_COUNTED:
-            weights[:, j] = of_joint
-    return weights
-
-
-def _stuck(dq: Array, ddq: Array, resolution: Array, rate: float, cutoff: float) -> Array:
-    """(N, c) 1 where a contact reverses or sticks, 0 away from there."""
     slow = SLOW_FRACTION * HALF_WIDTH * np.sqrt(np.mean(ddq**2, axis=0)) / cutoff
     unclear = np.abs(dq) <= np.maximum(slow, resolution * cutoff)
     reverses = dq[1:] * dq[:-1] <= 0
     unclear[1:] |= reverses
     unclear[:-1] |= reverses
+    return _weights(unclear, rubs, rate, cutoff)
+
+
+def signed_weights(
+    dq: Array, noise: Array, rubs: NDArray[np.bool_], rate: float, cutoff: float
+) -> Array:
+    """The same where only samples are left out whose velocities dq (N, c), filtered at `cutoff`,
+    are within their `noise` (c,), a standard deviation: the contact may stick, or slide either way.
+    """
+    return _weights(np.abs(dq) <= SIGN_DEVIATIONS * noise, rubs, rate, cutoff)
+
+
+def _weights(
+    unclear: NDArray[np.bool_], rubs: NDArray[np.bool_], rate: float, cutoff: float
+) -> Array:
+    """(N, n) 0 near the samples (N, c) of a joint's contacts that are unclear, 1 away from them."""
     passage = math.ceil(PASSAGE * rate / cutoff)
     reach = math.ceil(HALF_WIDTH * rate / cutoff) + passage
     near = ndimage.maximum_filter1d(unclear.astype(float), 2 * reach + 1, axis=0, mode="nearest")
     window = signal.windows.hann(2 * passage + 3)[1:-1]
     smooth = ndimage.convolve1d(near, window / window.sum(), axis=0, mode="nearest")
-    return np.asarray(np.clip(smooth, 0.0, 1.0))
+    sliding = 1.0 - np.clip(smooth, 0.0, 1.0)
+    weights = np.ones((unclear.shape[0], rubs.shape[0]))
+    for j, contacts in enumerate(rubs):
+        of_joint = np.prod(sliding[:, contacts], axis=1)
+        if np.mean(of_joint**2) >= MIN_COUNTED:
+            weights[:, j] = of_joint
+    return weights

@@ -53,11 +53,12 @@ def still_joints(q: Array) -> NDArray[np.bool_]:
     return np.array(flickers) | (np.ptp(q, axis=0) < MIN_TRAVEL)
 
 
-def measured_positions(experiment: Experiment) -> Array:
-    """(N, n) rad or m; a record without positions is refused."""
+def measured_positions(experiment: Experiment, method: str = "IDIM") -> Array:
+    """(N, n) rad or m; a record without positions, which the method needs, is refused."""
     if experiment.q is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no measured positions, which IDIM needs; give q, "
+            f"Experiment {experiment.name!r} has no measured positions, which {method} needs; "
+            "give q, "
             "or use DIDIM (method = "
             '"didim" in a study), which needs torque and reference only.'
         )

@@ -11,20 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.kernels.law import USER
-from didim.errors import InputError
+from didim.errors import InfeasibleError, InputError
+from didim.regression.instruments import explained
+from didim.regression.least_squares import joint_weights
 from didim.regression.system import LinearSystem
 from didim.results.fitted_rows import FittedRows
+from didim.results.instruments import Instruments
 from didim.results.lack_of_fit import LEVEL, LackOfFit, Remedy
 from didim.results.prediction import Predictor
 from didim.results.ripple import Ripple, spectrum
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment
+from didim.signals.states import States
 from didim.simulation.evaluation import compare, noise_fraction
 from didim.simulation.records import record_set, regular_records
 from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
 from didim.structure.of_robot import suspects_of_robot
 from didim.structure.settings import setting_of
+from didim.structure.simulated_motions import simulated_motions
 from didim.structure.suspect import Course
 from didim.structure.tested import Tested, scored, table_of
 from didim.structure.trial import Trial, best_trial, other_laws
@@ -109,10 +114,14 @@ def _of_measured(
     predictor: Predictor, experiments: Sequence[Experiment], names: Sequence[str]
 ) -> LackOfFit:
     model, how = predictor.model, predictor.preprocessing
-    chosen = Bandwidth(how.cutoff, 1, is_chosen=how.accuracy == 8)
-    rows = FittedRows(model, how, chosen, not how.selection.ends)
+    rows = FittedRows(model, how, Bandwidth(how.cutoff), not how.selection.ends)
     records = regular_records(model, experiments)
     system, courses = rows.linearised(records, predictor.parameters)
+    if predictor.controller is not None:
+        try:
+            system, courses = _instrumented(predictor, rows, records, system)
+        except (InputError, InfeasibleError) as problem:
+            return LackOfFit(reason=str(problem).rstrip("."))
     if len(names) < len(model.parameter_names):
         kept = [model.parameter_names.index(name) for name in names]
         further = range(len(model.parameter_names), system.W.shape[1])
@@ -132,6 +141,27 @@ def _of_measured(
         flat.append(signals)
     Z = rows.signal_columns(records, system, flat)
     return table_of(scored(suspects, system, Z, model.robot.joint_names, None))
+
+
+def _instrumented(
+    predictor: Predictor,
+    rows: FittedRows,
+    records: Sequence[Experiment],
+    system: LinearSystem,
+) -> tuple[LinearSystem, list[tuple[States, Array]]]:
+    """The equations of IV, and the simulated motions: columns of the measured ones would have the
+    noise that instruments are for.
+    """
+    model, chi, loop = predictor.model, predictor.parameters, predictor.controller
+    assert loop is not None
+    motions = simulated_motions(model, chi, loop, records, predictor.preprocessing)
+    Z = Instruments(rows, tuple(records)).columns(motions)
+    weights = joint_weights(system, system.sizes)
+    along = [
+        (each, model.inverse_dynamics(each.q, each.dq, each.ddq, chi, each.slip, each.signals))
+        for each in motions
+    ]
+    return replace(system, W=explained(system, Z, weights)), along
 
 
 def _ripples(fit: SimulatedFit, courses: Sequence[Course]) -> dict[int, Ripple]:

@@ -1,4 +1,4 @@
-"""IDIM, DIDIM and refined DIDIM on the same records, side by side: where methods disagree, an
+"""IDIM, IV, DIDIM and refined DIDIM on the same records, side by side: where methods disagree, an
 assumption is wrong.
 """
 
@@ -17,12 +17,16 @@ from didim.errors import InfeasibleError, InputError
 from didim.results.common_rows import errors_on_common_rows
 from didim.results.doubts import WORSE, worsening
 from didim.results.estimate import Estimate
+from didim.results.hypothesis import DURBIN_WU_HAUSMAN, INSTRUMENTS, Test
 from didim.results.lack_of_fit import LackOfFit
+from didim.study.loops import has_unknown_gains
 from didim.study.study import Study
 
 DISAGREEMENT_SIGMAS = 3.0
 """Sigmas of their difference beyond which two methods disagree."""
 
+BY_POSITION = ("IDIM", "IV")
+"""Methods that differentiate measured positions."""
 
 CELL = 21
 """Characters of a column."""
@@ -100,6 +104,37 @@ class Comparison:
                     worst[name] = Disagreement(name, (label, other_label), float(apart))
         return list(worst.values())
 
+    @property
+    def preferred(self) -> str | None:
+        """The method whose estimate to prefer, by the test of Durbin, Wu and Hausman; None: it was
+        not made, or no method that it speaks for converged.
+        """
+        test, usable = self._exogeneity, [label for label, _ in self.usable]
+        if test is None:
+            return None
+        wanted = ("IV", "DIDIM") if test.rejects else ("IDIM",)
+        return next((label for label in wanted if label in usable), None)
+
+    @property
+    def advice(self) -> str:
+        """Why; empty where the tests do not say."""
+        test, preferred = self._exogeneity, self.preferred
+        if test is None or preferred is None:
+            return ""
+        said = f"Test of Durbin, Wu and Hausman, p = {test.p_value:.2g}: {test.meaning}"
+        if not test.rejects:
+            return f"{said} Prefer IDIM, whose intervals are the narrower ones."
+        other = dict(self.found)[preferred].tests.get(INSTRUMENTS)
+        doubt = f" But: {other.meaning}" if other is not None and other.rejects else ""
+        return f"{said} Preferred here: {preferred}.{doubt}"
+
+    @property
+    def _exogeneity(self) -> Test | None:
+        """That test, with the filter of IDIM, else with that of IV; None where neither has it."""
+        found = [each for label, each in self.found if label in BY_POSITION]
+        tests = [each.tests.get(DURBIN_WU_HAUSMAN) for each in found]
+        return next((each for each in tests if each is not None and each.applies), None)
+
     def text(self) -> str:
         """The table."""
         names = self.found[0][1].model.parameter_names
@@ -143,12 +178,15 @@ class Comparison:
             f"\n{label}: {each.message}" for label, each in self.found if each.status != "converged"
         ]
         lines.append(f"\n{self._verdict(len(apart), len(names))}")
+        lines += [self.advice] if self.advice else []
         return "\n".join(line.rstrip() for line in lines)
 
     def _figures(self) -> Iterator[tuple[str, list[str]]]:
         estimates = [estimate for _, estimate in self.found]
         yield "status", [str(each.status) for each in estimates]
         yield "residual", [f"{100 * each.residual:.3g} %" for each in estimates]
+        if any(each.tests.get(DURBIN_WU_HAUSMAN) for each in estimates):
+            yield "DWH, p", [_p_value(each) for each in estimates]
         yield "lacks", [_lacking(each.lack) for each in estimates]
         for use, name, errors in self.same_rows:
             yield f"{use} {name}**"[:30], [f"{100 * each:.3g} %" for each in errors]
@@ -173,6 +211,12 @@ class Comparison:
         )
 
 
+def _p_value(estimate: Estimate) -> str:
+    """Of the test of Durbin, Wu and Hausman, for a cell."""
+    test = estimate.tests.get(DURBIN_WU_HAUSMAN)
+    return "-" if test is None or test.p_value is None else f"{test.p_value:.2g}"
+
+
 def _lacking(lack: LackOfFit) -> str:
     """What the tests name, for a cell."""
     if lack.quiet:
@@ -192,6 +236,12 @@ def _known(estimate: Estimate) -> dict[str, tuple[float, float]]:
     }
 
 
+def _has_instruments(study: Study) -> bool:
+    """Whether there are positions and a loop whose gains are known."""
+    loop = study.controller is not None and not has_unknown_gains(study.settings.controller)
+    return loop and all(record.q is not None for record in study.experiments)
+
+
 def compare(
     study: Study, progress: Callable[[str], Callable[[float], Any] | None] | None = None
 ) -> Comparison:
@@ -201,6 +251,7 @@ def compare(
     plain = {"refine": False, "estimate_gains": False, "estimate_delay": None}
     methods: list[tuple[str, str, dict[str, Any]]] = [
         ("IDIM", "idim", {}),
+        *([("IV", "iv", {})] if _has_instruments(study) else []),
         ("DIDIM", "didim", plain),
         ("DIDIM refined", "didim", {"refine": True}),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from didim.errors import InputError
 from didim.identification.identify import Method
 from didim.identification.methods.didim import DIDIM
 from didim.identification.methods.idim import IDIM
+from didim.identification.methods.iv import IV
 from didim.identification.methods.output_error import OutputError
 from didim.results.store import load_estimate
 from didim.robot.load import load_robot, shipped_robots
@@ -28,6 +29,12 @@ LAWS: dict[str, Callable[..., Controller]] = {
     "computed_torque": ComputedTorque,
     "unknown": PD,
 }
+
+FROM_IDIM = ("cutoff", "order", "decimation", "decimate", "trim", "rest_velocity")
+"""Settings that IV takes from [idim] where its own table has none."""
+
+FROM_DIDIM = ("initial", "gain_update", "start")
+"""And those from [didim]."""
 
 UNKNOWN_BANDWIDTH = 30.0
 """rad/s, that the scan for the gains of an unknown law starts from."""
@@ -112,18 +119,35 @@ def method_of(
     """The method with the settings of its table; `changed` go before them."""
     gains = {"estimate_gains": True} if has_unknown_gains(study.controller) else {}
     if name == "idim":
-        return IDIM(**_settings(study.idim, folder, changed))
-    if name == "didim":
-        if controller is None:
+        known = None if gains else controller
+        return IDIM(controller=known, **_settings(study.idim, folder, changed))
+    if name in ("iv", "didim") and controller is None:
+        raise InputError(
+            f"method {name!r} simulates the loop that the robot was in; describe it in a table "
+            "[controller], as far as it "
+            'is known (natural_frequency is enough), or use method = "idim" on measured '
+            "positions."
+        )
+    if name == "iv":
+        assert controller is not None
+        if gains:
             raise InputError(
-                "method 'didim' simulates the loop that the robot was in; describe it in a table "
-                "[controller], as far as it "
-                'is known (natural_frequency is enough), or use method = "idim" on measured '
-                "positions."
+                "method 'iv' needs the gains of the loop, as far as they are known; the law is "
+                '"unknown" and has none: give natural_frequency, or use method = "didim", which '
+                "estimates them."
             )
+        usual = {**_shared(study.didim, FROM_DIDIM), **_shared(study.idim, FROM_IDIM)}
+        return IV(controller=controller, **_settings(study.iv, folder, changed, usual))
+    if name == "didim":
+        assert controller is not None
         return DIDIM(controller=controller, **_settings(study.didim, folder, changed, gains))
     settings = _settings(study.output_error, folder, changed, gains)
     return OutputError(controller=controller, **settings)
+
+
+def _shared(table: Table, names: Sequence[str]) -> dict[str, Any]:
+    """Settings of another method that hold for this one too, where they are given."""
+    return {name: value for name, value in table.given().items() if name in names}
 
 
 def _settings(

@@ -32,7 +32,8 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
         named += _of_record(table)
     if settings.controller is not None and settings.controller.model is not None:
         named.append(settings.controller.model)
-    starts = (settings.didim.given().get("initial"), settings.output_error.given().get("initial"))
+    tables = settings.iv, settings.didim, settings.output_error
+    starts = [each.given().get("initial") for each in tables]
     named += [start for start in starts if isinstance(start, str)]
     not_files = {*shipped_robots(), *NOT_FILES}
     return {name: folder / name} | {

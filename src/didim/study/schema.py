@@ -122,6 +122,35 @@ class DidimTable(_LoopTable):
     scan: types.Switch = None
 
 
+class IvTable(Table):
+    """Settings of `didim.IV`. Those of the rows that are not here are those of [idim], those of the
+    simulations those of [didim].
+    """
+
+    cutoff: types.Cutoff = None
+    """Hz, of the filter of the positions; "auto": chosen from the records; "none": no filter."""
+    order: types.Whole = None
+    decimation: types.Whole = None
+    decimate: Literal["matlab", "scipy", "fir"] | None = None
+    trim: types.Trim = None
+    """Samples cut at both ends; without it, what the filter spoils."""
+    weights: Literal["ols", "wls"] | None = None
+    rest_velocity: types.PerJoint = None
+    """Equations of a joint slower than this are left out."""
+    initial: types.Initial = None
+    gain_update: types.Switch = None
+    """Whether gains follow J(chi), eq. 59."""
+    start: types.Start = None
+    """Initial state of the simulations."""
+    tol_residual: types.Number = None
+    """tol_1 of eq. 34."""
+    tol_parameters: types.Number = None
+    """tol_2 of eq. 34."""
+    max_iterations: types.Whole = None
+    lack_of_fit: types.Switch = None
+    """Whether tests for what the model lacks end the identification."""
+
+
 class OutputErrorTable(_LoopTable):
     """Settings of `didim.OutputError`; without a [controller] it runs in open loop."""
 
@@ -163,7 +192,7 @@ class StudyFile(Table):
 
     robot: types.Text
     """A shipped robot's name, or a .urdf or .toml file."""
-    method: Literal["idim", "didim", "output_error"]
+    method: Literal["idim", "iv", "didim", "output_error"]
     """What `didim identify` runs."""
     effects: types.Texts = None
     """Names of shipped effects (rotor viscous coulomb offset stribeck ...), "coupling", and names
@@ -186,6 +215,7 @@ class StudyFile(Table):
     experiment: list[ExperimentTable] = Field(min_length=1)
     controller: ControllerTable | None = None
     idim: IdimTable = IdimTable()
+    iv: IvTable = IvTable()
     didim: DidimTable = DidimTable()
     output_error: OutputErrorTable = OutputErrorTable()
     drive_gains: DriveGainsTable | None = None

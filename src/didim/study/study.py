@@ -19,6 +19,7 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
+from didim.identification.methods.iv import IV
 from didim.improvement import Improvement, improve
 from didim.payload import DriveGains
 from didim.results.estimate import Estimate
@@ -138,8 +139,8 @@ class Study:
             return used_records(use, self.records, self.settings.experiment)
 
     def method(self, name: str | None = None, **changed: object) -> Method:
-        """A method ("idim", "didim", "output_error"; None: the study's own) with the settings of
-        its table.
+        """A method ("idim", "iv", "didim", "output_error"; None: the study's own) with the
+        settings of its table.
         """
         with naming(self.name):
             return method_of(
@@ -209,7 +210,7 @@ class Study:
         filtering = IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
         settings: dict[str, Any] = {
-            "rest_handled": "" if self.settings.method == "idim" else SIMULATED
+            "rest_handled": "" if self.settings.method in ("idim", "iv") else SIMULATED
         }
         try:
             method: Any = self.method()
@@ -227,7 +228,8 @@ class Study:
             )
         if not isinstance(filtering.cutoff, str):  # "auto" is chosen when a fit runs
             settings["cutoff"] = filtering.cutoff
-        tables = (self.settings.idim, self.settings.didim, self.settings.output_error)
+        given = self.settings
+        tables = (given.idim, given.iv, given.didim, given.output_error)
         settings["followed"] = {
             name for each in tables for name, value in each.given().items() if value is True
         }
@@ -252,7 +254,8 @@ class Study:
 
     @staticmethod
     def _simulates(method: Method) -> bool:
-        return getattr(method, "controller", None) is not None
+        simulates = not isinstance(method, IDIM)  # whose loop is for one of its tests
+        return simulates and getattr(method, "controller", None) is not None
 
 
 def load_study(path: str | PathLike[str], settings: Sequence[str] = ()) -> Study:
@@ -271,4 +274,4 @@ def _at_rest(method: Any) -> str:
     """What a method does about joints at rest, whose friction is not known; empty: nothing."""
     if method.rest_velocity is not None:
         return "rest_velocity leaves these equations out"
-    return "" if isinstance(method, IDIM) else SIMULATED
+    return "" if isinstance(method, IDIM | IV) else SIMULATED

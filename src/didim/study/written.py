@@ -80,6 +80,6 @@ def rebase(data: dict[str, Any], old: Path, new: Path) -> None:
     model = data.get("controller", {}).get("model", "")
     if "." in model or "/" in model:
         move(data["controller"], "model")
-    for name in ("didim", "output_error"):
+    for name in ("iv", "didim", "output_error"):
         if isinstance(data.get(name, {}).get("initial"), str):
             move(data[name], "initial")

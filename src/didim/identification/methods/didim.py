@@ -19,13 +19,14 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
-from didim.identification.identify import Request, check_settings
 from didim.identification.regressor_method import RegressorMethod
 from didim.identification.stopping import STOPPING
 from didim.regression.least_squares import check_weights
 from didim.results.estimate import Estimate
 from didim.results.prediction import Preprocessing
-from didim.results.start import check_initial, start_of
+from didim.results.request import Request
+from didim.results.settings import check_loop, check_settings, follows_inertia
+from didim.results.start import start_of
 from didim.results.status import Status, StopReason
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
@@ -105,28 +106,15 @@ class DIDIM:
     scan: bool = True
     """Whether unknown gains are first looked for by a scan of the bandwidth."""
     lack_of_fit: bool = True
-    """Whether tests for what the model or its loop lacks end the identification; they take as long
-    as a few steps.
-    """
+    """Whether tests for what the model or its loop lacks, as long as a few steps, end it."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.controller, Controller):
-            raise InputError(
-                "DIDIM: controller must be a loop such as didim.PD, found "
-                f"{type(self.controller).__name__}."
-            )
-        check_initial(self.initial)
+        check_loop(self, "DIDIM")
         check_weights(self.weights)
         one_of(self.stopping, "DIDIM: stopping", STOPPING)
         check_settings(self, "DIDIM")
-        for name in ("guards", "accelerate", "exact_interval", "refine", "scan", "lack_of_fit"):
+        for name in ("guards", "accelerate", "exact_interval", "refine", "scan"):
             flag(getattr(self, name), f"DIDIM: {name}")
-        flag(self.gain_update, "DIDIM: gain_update", optional=True)
-        if self.gain_update and not self.controller.by_poles and self.controller.inertia is None:
-            raise InputError(
-                "DIDIM: gain_update of a loop given by its gains needs the inertia that they were "
-                "tuned for."
-            )
         if isinstance(self.controller, OwnLaw) and self._is_refined:
             raise InputError(
                 "DIDIM: exact sensitivities need a law that didim knows; an OwnLaw has none."
@@ -142,7 +130,7 @@ class DIDIM:
     @property
     def updates(self) -> bool:
         """Whether the gains follow the parameters (59)."""
-        return self.controller.by_poles if self.gain_update is None else bool(self.gain_update)
+        return follows_inertia(self)
 
     @property
     def _is_refined(self) -> bool:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
-from didim.errors import InputError, naming, nearest
-from didim.identification.identify import Request, assemble
+from didim.errors import InputError
+from didim.identification.identify import assemble
 from didim.identification.verdict import unexcited
 from didim.regression.essential import essential
 from didim.regression.identifiable import unidentifiable
@@ -21,22 +22,21 @@ from didim.regression.physical import physical_fit
 from didim.regression.statistics import statistics
 from didim.regression.torque_factors import torque_factors
 from didim.results.estimate import Estimate
-from didim.results.fitted_rows import FittedRows
+from didim.results.filtering import Filtering, checked_cutoff
 from didim.results.plausibility import border_notes, implausible
-from didim.results.prediction import Preprocessing
+from didim.results.request import Request
 from didim.results.scale_doubts import MAX_FACTOR
+from didim.results.settings import check_controller
 from didim.results.status import Status, Verdict
-from didim.signals.bandwidth import Bandwidth, choose_bandwidth
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_positions, still_joints
 from didim.simulation.records import record_notes, regular_records
-from didim.validation import flag, one_of, real
+from didim.structure.estimate_tests import measured_fit
+from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
 
 STATES = ("measured", "reference")
-AUTO = "auto"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -73,19 +73,15 @@ class IDIM:
     consistent set, with the same weights. Where plain least squares is inside, nothing changes.
     """
     lack_of_fit: bool = True
-    """Whether tests for what the model or its loop lacks end the identification; they take as long
-    as a few steps.
+    """Whether tests for what the model or its loop lacks, as long as a few steps, end it."""
+    controller: Controller | None = None
+    """The loop that the robot was in, where it is known: the test of Durbin, Wu and Hausman
+    simulates it. The estimate does not depend on it.
     """
 
     def __post_init__(self) -> None:
-        if isinstance(self.cutoff, str):
-            one_of(self.cutoff, "IDIM: cutoff, if not a number in Hz or None,", (AUTO,))
-        elif self.cutoff is not None:
-            object.__setattr__(self, "cutoff", real(self.cutoff, "IDIM: cutoff, in Hz,", above=0.0))
-        if not isinstance(self.states, str) or self.states not in STATES:
-            raise InputError(
-                f"IDIM: unknown states {self.states!r}; {nearest(str(self.states), STATES)}"
-            )
+        object.__setattr__(self, "cutoff", checked_cutoff(self.cutoff, "IDIM"))
+        one_of(self.states, "IDIM: states", STATES)
         flag(self.essential, "IDIM: essential")
         flag(self.consistent, "IDIM: consistent")
         flag(self.lack_of_fit, "IDIM: lack_of_fit")
@@ -94,59 +90,32 @@ class IDIM:
                 "IDIM: essential sets parameters to zero that a physical robot has; choose "
                 "essential or consistent."
             )
+        if self.controller is not None:
+            check_controller(self.controller, "IDIM")
         check_weights(self.weights)
         _ = self.selection
 
     @property
+    def filtering(self) -> Filtering:
+        """How records become equations."""
+        names = ("cutoff", "order", "decimation", "decimate", "trim", "rest_velocity", "states")
+        return Filtering(*(getattr(self, name) for name in names))
+
+    @property
     def selection(self) -> RowSelection:
         """How samples become rows."""
-        return RowSelection(
-            self.decimation,
-            self.decimate,
-            self.trim or (0, 0),
-            self.rest_velocity,
-            self.trim is not None,
-        )
-
-    def bandwidth(
-        self, model: BaseModel, records: Sequence[Experiment], others: Sequence[Experiment] = ()
-    ) -> Bandwidth:
-        """The filters, chosen from regular records unless they are set; `others` will be predicted
-        with the same cutoff.
-        """
-        if not isinstance(self.cutoff, str):
-            return Bandwidth(self.cutoff)
-        if self.states == "reference":
-            return Bandwidth(None)
-        return choose_bandwidth(records, others, self.selection, len(model.parameter_names))
-
-    def preprocessing(self, bandwidth: Bandwidth) -> Preprocessing:
-        """How records become rows, with these filters."""
-        decimation = self.decimation * bandwidth.multiple
-        selection = replace(self.selection, decimation=decimation)
-        accuracy = 8 if bandwidth.is_chosen else 2
-        return Preprocessing(self.states, selection, bandwidth.cutoff, self.order, accuracy)
+        return self.filtering.selection
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""
-        self._refuse_unusable(regular_records(model, experiments))
-
-    def _refuse_unusable(self, records: Sequence[Experiment]) -> None:
-        for record in records:
-            with naming(f"Experiment {record.name!r}"):
-                self.selection.window(np.asarray(record.t))
-            if self.states == "reference":
-                record.reference()
-            else:
-                measured_positions(record)
+        self.filtering.refuse_unusable(regular_records(model, experiments), "IDIM")
 
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""
-        model = request.model
+        model, filtering = request.model, self.filtering
         records = regular_records(model, request.experiments)
-        self._refuse_unusable(records)
-        bandwidth = self.bandwidth(model, records, request.held_out)
-        fitted = FittedRows(model, self.preprocessing(bandwidth), bandwidth, self.trim is None)
+        filtering.refuse_unusable(records, "IDIM")
+        fitted = filtering.rows(model, records, request.held_out)
         first, told = fitted.observe(records)
         found = fitted.project(records, first, self.weights)
         model, system, solution = found.model, found.linear, found.solution
@@ -158,16 +127,11 @@ class IDIM:
             kept = essential(system, solution.row_weights)
             chosen = joint = system.only(kept.kept)
             solution, removed = least_squares(chosen, solution.row_weights), kept.removed
-            notes.append(
-                f"{len(removed)} of {b} parameters are not essential and were set "
-                f"to zero; the residual went from {100 * kept.residual_before:.4g} % to "
-                f"{100 * kept.residual_after:.4g} %."
-            )
+            notes.append(kept.note)
         nonlinear = model.loaded or bool(model.free_shapes)
         way = "Variable projection" if nonlinear else "One linear least squares solution"
         ending = f"{way} ({self.weights.upper()})."
-        motions = self._motions(records)
-        lacks = unidentifiable(model, found.system, full, motions)
+        lacks = unidentifiable(model, found.system, full, filtering.motions(records))
         verdict = unexcited(lacks) or Verdict(Status.CONVERGED, ending)
         jacobian = None
         if model.loaded and not self.essential:
@@ -212,11 +176,5 @@ class IDIM:
             factors=None
             if model.free_shapes
             else torque_factors(joint, solution, solution.values, MAX_FACTOR),
+            fit=measured_fit(fitted, records, chosen, solution, values, self.controller),
         )
-
-    def _motions(self, records: Sequence[Experiment]) -> list[Array]:
-        """(N, n) the motion of each record; joints that only show noise stand still."""
-        if self.states == "reference":
-            return [record.reference().positions(record.t) for record in records]
-        positions = [np.asarray(record.q) for record in records]
-        return [np.where(still_joints(q), 0.0, q) for q in positions]

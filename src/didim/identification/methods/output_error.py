@@ -16,20 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.dynamics.model import BaseModel
-from didim.errors import InputError, nearest, shortened
+from didim.errors import InputError, shortened
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
-from didim.identification.identify import Request, check_settings
 from didim.identification.stopping import ShortStep
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
+from didim.results.request import Request
+from didim.results.settings import check_controller, check_settings
 from didim.results.start import check_initial, start_of
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import estimates_delay, record_set
-from didim.validation import flag
+from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
 
@@ -90,20 +91,12 @@ class OutputError:
     tol_parameters: float = 1e-2
     """tol_2 of (34), without the barrier."""
     lack_of_fit: bool = True
-    """Whether tests for what the model or its loop lacks end the identification; they take as long
-    as a few steps.
-    """
+    """Whether tests for what the model or its loop lacks, as long as a few steps, end it."""
 
     def __post_init__(self) -> None:
-        if self.controller is not None and not isinstance(self.controller, Controller):
-            raise InputError(
-                "OutputError: controller must be a loop such as didim.PD, or None, found "
-                f"{type(self.controller).__name__}."
-            )
-        if not isinstance(self.output, str) or self.output not in OUTPUTS:
-            raise InputError(
-                f"OutputError: unknown output {self.output!r}; {nearest(str(self.output), OUTPUTS)}"
-            )
+        if self.controller is not None:
+            check_controller(self.controller, "OutputError")
+        one_of(self.output, "OutputError: output", tuple(OUTPUTS))
         if self.controller is None and self.output != "position":
             raise InputError(
                 'OutputError: in open loop the torque is the input; output must be "position".'
@@ -122,7 +115,6 @@ class OutputError:
                 )
         check_settings(self, "OutputError")
         flag(self.barrier, "OutputError: barrier")
-        flag(self.lack_of_fit, "OutputError: lack_of_fit")
         if self.output == "position" and self.estimate_gains:
             raise InputError(
                 "OutputError: positions alone leave a common factor on gains and parameters open; "

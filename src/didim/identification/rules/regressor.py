@@ -1,4 +1,5 @@
-"""DIDIM's step: least squares on the regressor of the simulated states, (41), (48).
+"""DIDIM's step: least squares on the regressor of the simulated states, (41), (48). That of IV
+takes this regressor for the instruments of the measured one.
 
 A least squares step knows nothing of mechanics. With guards on, what it proposes is brought back to
 the nearest feasible parameters: friction bounded by zero, M(q) positive definite. As printed, it is
@@ -20,6 +21,7 @@ from didim.regression.anderson import extended, extrapolated
 from didim.regression.least_squares import fit, with_positive_friction
 from didim.results.formatting import joint_label
 from didim.results.history import Iteration
+from didim.results.instruments import Instruments
 from didim.results.status import Failure, FailureKind, Guard, GuardKind
 from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
@@ -54,6 +56,8 @@ class RegressorRule:
     """Whether small steps that repeat themselves are extrapolated (Anderson)."""
     moves_window: bool = True
     """Whether the rows follow what the loop of each iterate needs to forget its initial state."""
+    instruments: Instruments | None = None
+    """The measured equations that IV solves; None: DIDIM solves the simulated ones."""
 
     def iterate(
         self, problem: ClosedLoopProblem, x: Unknowns, evaluation: Evaluation, window: Window
@@ -64,8 +68,11 @@ class RegressorRule:
             window = problem.window(x, window)
         if window.samples != before.samples:
             evaluation = problem.compare(evaluation.motions, window)
-        system = problem.regressor(evaluation, window)
-        solution = fit(system, self.weights)
+        if self.instruments is not None:
+            system, solution = self.instruments.fit(problem.states(evaluation), x.base)
+        else:
+            system = problem.regressor(evaluation, window)
+            solution = fit(system, self.weights)
         proposed: Array = solution.values
         held: tuple[str, ...] = ()
         if self.friction_guard:

@@ -14,6 +14,7 @@ from didim.report.sections.parameters import Parameters
 from didim.report.sections.payload import Carried
 from didim.report.sections.residuals import Residuals
 from didim.report.sections.section import Section
+from didim.report.sections.tests import Tests
 from didim.report.sections.torques import Torques
 from didim.report.sections.validation import HeldOut
 from didim.report.sections.verdict import Verdict
@@ -29,6 +30,7 @@ SECTIONS: tuple[Section, ...] = (
     Torques(),
     HeldOut(),
     Residuals(),
+    Tests(),
     Convergence(),
     Distances(),
     Correlations(),
