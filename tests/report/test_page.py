@@ -66,7 +66,9 @@ def test_every_section_is_there_or_says_why_not(pages, kind):
     assert not page.open, "every element is closed"
     anchors = [attributes["id"] for tag, attributes in page.tags if tag == "section"]
     there = ("friction",) if kind != "effects" else ("friction", "effects")
-    optional = [each for each in ("friction", "effects", "improvement") if each not in there]
+    optional = [
+        each for each in ("friction", "effects", "improvement", "payload") if each not in there
+    ]
     assert anchors == [each.anchor for each in SECTIONS if each.anchor not in optional]
     links = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"#{anchor}" for anchor in anchors[1:]} <= links
