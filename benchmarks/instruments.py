@@ -10,8 +10,6 @@ as they end, and a second call makes those that are missing. The EMPS is the pub
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import didim
+from benchmarks.resumable import run_missing
 from didim.results.filtering import Filtering
 from didim.results.hypothesis import DURBIN_WU_HAUSMAN, INSTRUMENTS
 from support.coverage import LOOP_HZ, virtual_record
@@ -62,8 +61,9 @@ def noisy_record(robot: str, noise: str, seed: int) -> didim.Experiment:
     return replace(record, q=record.q + POSITIONS[noise][0] * white)
 
 
-def run(robot: str, noise: str, seed: int) -> dict[str, Any]:
+def run(case: tuple[str, str, int]) -> dict[str, Any]:
     """Errors of IDIM and IV in sigmas, and p-values, with every filter."""
+    robot, noise, seed = case
     record, loop = noisy_record(robot, noise, seed), didim.PD(natural_frequency=2 * np.pi * LOOP_HZ)
     decimation = POSITIONS[noise][1]
     chosen = Filtering(decimation=decimation).rows(model(robot).base, [record]).preprocessing.cutoff
@@ -84,23 +84,6 @@ def run(robot: str, noise: str, seed: int) -> dict[str, Any]:
                 "iterations": estimate.iterations,
             }
     return found
-
-
-def missing(robots: Iterable[str], seeds: int) -> Iterable[tuple[str, str, int]]:
-    """Cases that the file does not have."""
-    known = {(each["robot"], each["noise"], each["seed"]) for each in stored()}
-    for seed in range(1, seeds + 1):
-        for robot in robots:
-            for noise in POSITIONS:
-                if seed <= SEEDS[robot] and (robot, noise, seed) not in known:
-                    yield robot, noise, seed
-
-
-def stored() -> list[dict[str, Any]]:
-    """The runs of the file."""
-    return (
-        [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-    )
 
 
 def virtual_table(runs: list[dict[str, Any]]) -> str:
@@ -200,16 +183,19 @@ def written(page: str, name: str, table: str) -> str:
 def main() -> None:
     """Run what is missing, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seeds", type=int, default=max(SEEDS.values()))
     parser.add_argument("--robots", nargs="+", default=list(SEEDS), choices=list(SEEDS))
     parser.add_argument("--docs", action="store_true", help=f"write the tables into {PAGE.name}")
     chosen = parser.parse_args()
-    RESULTS.parent.mkdir(exist_ok=True)
-    for case in list(missing(chosen.robots, chosen.seeds)):
-        found = run(*case)
-        with RESULTS.open("a") as file:
-            file.write(f"{json.dumps(found)}\n")
-    runs = stored()
+    cases = [
+        (robot, noise, seed)
+        for seed in range(1, chosen.seeds + 1)
+        for robot in chosen.robots
+        for noise in POSITIONS
+        if seed <= SEEDS[robot]
+    ]
+    runs = run_missing(cases, ("robot", "noise", "seed"), run, RESULTS, chosen.jobs)
     tables = {"filters": f"{virtual_table(runs)}\n\n{pooled(runs)}"}
     if (DATA / "emps" / "DATA_EMPS.mat").exists():
         tables["emps"] = emps_table()
