@@ -36,6 +36,8 @@ unstable at 1 kHz in some poses.
 DESCRIBED = ("tx40", "panda")
 """Robots whose identification starts from their description."""
 RATE, NOISE, ENCODER, ORDER = 1000.0, 0.02, 1e-4, 17.3
+UNSTABLE = 3.0
+"""Torque of a loop over that of the same loop without its fault, which shows that it oscillates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +139,18 @@ def _every(at: Situation, name: str) -> tuple[str, ...]:
 
 
 def delay(at: Situation) -> Fault:
-    """The command comes a sample late."""
-    return Fault([at.record(replace(at.loop, delay=1))], at.loop, ("delay",), 1 / RATE)
+    """The command comes a sample late; of a clock twice as fast where the loop is unstable so."""
+    expected = _rms(at.record())
+    for rate in (RATE, 2 * RATE):
+        loop = replace(at.loop, rate=rate)
+        record = at.record(replace(loop, delay=1))
+        if np.all(_rms(record) < UNSTABLE * expected):
+            break
+    return Fault([record], loop, ("delay",), 1 / rate)
+
+
+def _rms(record: didim.Experiment) -> np.ndarray:
+    return np.sqrt(np.mean(np.asarray(record.tau) ** 2, axis=0))
 
 
 def velocity_reference(at: Situation) -> Fault:
@@ -205,7 +217,7 @@ def asymmetric(at: Situation) -> Fault:
 
 def ripple(at: Situation) -> Fault:
     """A joint has a ripple of 2 % of its torque."""
-    size = 0.02 * float(np.sqrt(np.mean(np.asarray(at.record().tau)[:, at.joint] ** 2)))
+    size = 0.02 * float(_rms(at.record())[at.joint])
     effect = _own(at, "teeth", "p * sin(order * q)", order=ORDER)
     return _of_effect(at, effect, size, (f"ripple{at.joint + 1}",))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.linalg import toeplitz
 
 from didim.regression.score import burst_covariance, score_tests
 from didim.regression.system import LinearSystem
@@ -89,6 +92,26 @@ def test_white_errors_raise_the_test_as_often_as_its_level_says():
         tests = score_tests(system(X, y, joints=2), Z, np.ones(200))
         raised += sum(tests.of([k]).p_value < 0.05 for k in range(20))
     assert 22 <= raised <= 80
+
+
+def test_filtered_errors_raise_the_test_as_often_as_its_level_says():
+    """Decimated noise fills 0.8 of the band, where the columns are: each takes 1.25 of the error's
+    variance with it. Many columns on few rows show whether that is counted.
+    """
+    t, count, runs = np.arange(ROWS), 40, 150
+    columns = [np.sin(np.pi * f * t + f) for f in np.linspace(0.02, 0.6, 2 * count)]
+    X, Z = np.column_stack(columns[::2]), np.column_stack(columns[1::2])
+    correlation = np.sinc(0.8 * t) * np.maximum(1 - t / 30, 0.0)
+    size, V = np.linalg.eigh(toeplitz(correlation))
+    filtered, rng = V * np.sqrt(np.maximum(size, 0.0)), np.random.default_rng(3)
+    found = []
+    for _ in range(runs):
+        equations = replace(
+            system(X, filtered @ rng.standard_normal(ROWS)), correlation=correlation[:30]
+        )
+        found.append(score_tests(equations, Z, np.ones(ROWS)).of(range(count)).statistic)
+    spread = np.sqrt(2 / count / runs)
+    assert abs(np.mean(found) - 1) < 3 * spread, "0.1 too large where it is not counted"
 
 
 def test_the_covariance_of_bursts_is_the_one_with_bartletts_window(columns):

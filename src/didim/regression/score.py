@@ -113,7 +113,8 @@ class ScoreTests:
         values[at] = squares @ s
         share = min(max(float(s @ squares @ s) / max(self.size, 1e-300), 0.0), 1.0)
         freedom = max(self.freedom - rank, 1)
-        left = max(1.0 - share, ROUNDING) * self.freedom / freedom
+        lost = self.freedom * float(np.sum(squares * C)) / max(self.size, 1e-300)
+        left = max(1.0 - share, ROUNDING) * self.freedom / max(self.freedom - lost, freedom / 2)
         sigma[at] = np.sqrt(left * np.maximum(np.diag(squares @ C @ squares), 0.0))
         statistic = chi_square / (left * max(rank, 1))
         return Score(values, sigma, statistic, rank, freedom, share)
@@ -194,7 +195,7 @@ def score_tests(system: LinearSystem, Z: Array, weights: Array, bursts: bool = F
     seen = np.linalg.norm(left, axis=0) > SEEN * np.maximum(length, 1e-300)
     left[:, ~seen] = 0.0
     leverage = np.sum(Q**2, axis=1)
-    colours = error_colours(replace(free, W=X), leverage, rho)
+    colours = error_colours(replace(free, W=X), leverage, rho).less(Q)
     onto = np.zeros((X.shape[1], columns.shape[1] + 1))
     onto[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], np.column_stack([along, step]))
     onto /= norm[:, None]

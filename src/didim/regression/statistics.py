@@ -10,7 +10,7 @@ from the residuals. For DIDIM, whose W takes the motion for given, P is (W' J)^-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,12 +125,26 @@ class ErrorColours:
     coloured: tuple[int, ...]
     """Joints whose R was estimated."""
 
+    def less(self, basis: Array) -> ErrorColours:
+        """R with the variance that a fit leaves by the columns of an orthonormal `basis` (r, k):
+        coloured errors lose q' R q by each column q, where white ones lose q' q.
+        """
+        variances = {}
+        for j, variance in self.variances.items():
+            pieces = _pieces(self.system, j, basis)
+            rows = sum(int(used.sum()) for _, used in pieces)
+            lost = sum(float(np.sum(Q * _coloured(Q, self.shapes[j]))) for Q, _ in pieces)
+            white = sum(float(np.sum(Q**2)) for Q, _ in pieces)
+            left = max(rows - white, 1.0)
+            variances[j] = variance * left / max(rows - lost, left / 2)
+        return replace(self, variances=variances)
+
     def squares(self, columns: Array) -> Array:
         """X' R X (k, k) of columns X (r, k), summed over joints and experiments."""
         total = np.zeros((columns.shape[1],) * 2)
         for j, variance in self.variances.items():
             for X, _ in _pieces(self.system, j, columns):
-                total += variance * _toeplitz(X, self.shapes[j])
+                total += variance * (X.T @ _coloured(X, self.shapes[j]))
         return total
 
 
@@ -224,13 +238,13 @@ def _correlation(system: LinearSystem, pieces: Pieces, count: int) -> tuple[Arra
     return np.asarray(found * parzen), True
 
 
-def _toeplitz(X: Array, correlation: Array) -> Array:
-    """X' R X (k, k) for the Toeplitz matrix R of a correlation (L,)."""
+def _coloured(X: Array, correlation: Array) -> Array:
+    """R X (r, k) for the Toeplitz matrix R of a correlation (L,)."""
     RX = correlation[0] * X
     for lag in range(1, min(correlation.size, X.shape[0])):
         RX[:-lag] += correlation[lag] * X[lag:]
         RX[lag:] += correlation[lag] * X[:-lag]
-    return np.asarray(X.T @ RX)
+    return RX
 
 
 def convergence_rate(solution: Solution, system: LinearSystem, jacobian: Array) -> float:
