@@ -120,6 +120,31 @@ def test_position_output_reaches_the_optimum_of_a_general_solver(monkeypatch):
 
 
 @pytest.mark.slow
+def test_gains_of_some_names_are_estimated_and_the_others_held():
+    """A cascade whose integral gain is only guessed: with the others known, sigma is smaller than
+    where all are unknown.
+    """
+    scara = model()
+    right = didim.Cascade(kp=[16.0, 16.0], kv=[235.0, 3.9], kiv=[740.0, 12.0])
+    trajectory = didim.Fourier.random(scara.robot, 6, period=6.0, share=0.7)
+    record, _ = didim.virtual_experiment(
+        scara, scara.nominal, right, trajectory, rate=250.0, noise=0.02, seed=6
+    )
+    guessed, sigma = replace(right, kiv=[500.0, 20.0]), []
+    for which in (["kiv"], True):
+        settings = {"estimate_gains": which, "initial": "nominal", "scan": False}
+        found = didim.identify(scara, record, didim.DIDIM(controller=guessed, **settings))
+        assert found.status == "converged"
+        value, spread = np.array([found.gains[name] for name in ("kiv1", "kiv2")]).T
+        assert np.all(np.abs(value - right.kiv) < 3 * spread)
+        sigma.append(spread)
+        if which is not True:
+            assert set(found.gains) == {"kiv1", "kiv2"}
+            np.testing.assert_array_equal(found.controller.kp, right.kp)
+    assert np.all(sigma[0] < sigma[1])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["torque", "both"])
 def test_other_outputs(output):
     """Tests (28)."""

@@ -73,6 +73,27 @@ def test_positions_and_a_loop_that_follows_the_parameters():
     assert "Positions alone" in found.message
 
 
+@pytest.mark.parametrize(
+    ("loop", "which", "message"),
+    [
+        ({"kp": [10.0, 10.0], "kv": [50.0, 1.0]}, ["ki"], "the law has no gain 'ki'"),
+        ({"kp": [10.0, 10.0], "kv": [50.0, 1.0]}, ["kp3"], "Known: kp, kp1, kp2, kv, kv1, kv2"),
+        ({"kp": [10.0, 10.0], "kv": [50.0, 1.0]}, "kp", "True, False or a list of gains such as"),
+        ({"kp": [10.0, 10.0], "kv": [50.0, 1.0]}, [], "True, False or a list of gains such as"),
+        ({"natural_frequency": 10.0}, ["kp"], "needs a loop that is given by its gains"),
+    ],
+)
+def test_gains_that_the_law_does_not_have_are_refused(loop, which, message):
+    experiment, _ = scara_record((20.0, 30.0), rate=100.0, periods=1)
+
+    def run():
+        method = didim.DIDIM(controller=didim.PD(**loop), estimate_gains=which)
+        didim.identify(model(), experiment, method)
+
+    with pytest.raises(didim.InputError, match=message):
+        run()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"estimate_gains": True}, {}])
 def test_both_outputs_with_a_scan_or_a_trial(settings):

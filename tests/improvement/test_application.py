@@ -35,18 +35,20 @@ def first(case, *rows: LackRow):
     return [each.structure for each in candidates(structure, estimate, rows, records)]
 
 
-def test_a_gain_is_estimated_from_its_scaled_value_or_set_alone(case):
-    free, alone = first(case, row("kp2", Remedy.GAIN, 1, 10.0))
-    for each in (free, alone):
+def test_a_gain_is_estimated_from_its_scaled_value_then_all_are_then_it_is_set(case):
+    one, free, alone = first(case, row("kp2", Remedy.GAIN, 1, 10.0))
+    for each in (one, free, alone):
         assert np.allclose(each.loop.kp, [KP[0], 1.1 * KP[1]])
         assert np.allclose(each.loop.kv, KV)
-    assert free.method.estimate_gains
+    assert one.method.estimate_gains == ("kp2",)
+    assert free.method.estimate_gains is True
     assert not free.method.scan
     assert not alone.method.estimate_gains
 
 
 def test_gains_that_are_far_off_are_scanned(case):
-    free, _ = first(case, row("kv", Remedy.GAIN, None, 60.0))
+    free, *_ = first(case, row("kv", Remedy.GAIN, None, 60.0))
+    assert free.method.estimate_gains is True
     assert free.method.scan
     assert np.allclose(free.loop.kv, 1.6 * np.array(KV))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller, Gains
 from didim.control.laws import ComputedTorque, OwnLaw
 from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError, nearest
 
 Array = NDArray[np.float64]
 
@@ -25,6 +26,11 @@ GAIN_SPREAD = 0.7
 
 GAIN_STEP = 0.5
 """Largest change of such a logarithm in one step."""
+
+EstimatedGains = bool | tuple[str, ...]
+"""Whether the gains of the law are unknowns: all that are not zero, none, or those of some names,
+"kiv" for all joints or "kp1" for one.
+"""
 
 DELAY_SPREAD = 0.02
 """Prior standard deviation of the delay, s."""
@@ -45,7 +51,19 @@ class SimulatedLoop:
     """Whether the gains are retuned for J (59)."""
     unknown_gains: Gains | None = None
     """Their values at z = 0; None: the gains are known, or follow J."""
+    which: EstimatedGains = True
+    """Which of them are unknown."""
     has_delay: bool = False
+
+    def __post_init__(self) -> None:
+        if self.unknown_gains is None or isinstance(self.which, bool):
+            return
+        known = {name for kind, j in self._nonzero for name in (kind, f"{kind}{j + 1}")}
+        for name in self.which:
+            if name not in known:
+                raise InputError(
+                    f"estimate_gains: the law has no gain {name!r}; {nearest(name, sorted(known))}"
+                )
 
     @property
     def is_closed(self) -> bool:
@@ -54,7 +72,15 @@ class SimulatedLoop:
 
     @property
     def gains(self) -> list[tuple[str, int]]:
-        """Kind and joint of each unknown gain: those that are not zero."""
+        """Kind and joint of each unknown gain."""
+        if isinstance(self.which, bool):
+            return self._nonzero
+        chosen = self.which
+        return [(k, j) for k, j in self._nonzero if k in chosen or f"{k}{j + 1}" in chosen]
+
+    @property
+    def _nonzero(self) -> list[tuple[str, int]]:
+        """Kind and joint of each gain that may be unknown: those that are not zero."""
         start = self.unknown_gains
         if start is None:
             return []

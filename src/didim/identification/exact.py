@@ -98,7 +98,7 @@ class ExactMethod:
     def scanned(self) -> dict[float, float]:
         """The torque error at each factor on the assumed bandwidth; empty where it is not asked."""
         loop = self._numeric_loop
-        if not (self.settings.estimate_gains and self.scans) or loop is None:
+        if not (self.settings.estimate_gains is True and self.scans) or loop is None:
             return {}
         model = self.model.with_held_shapes()
         problem = ClosedLoopProblem(model, self.records, SimulatedLoop(loop))
@@ -134,8 +134,9 @@ class ExactMethod:
 
     def problem(self, loop: Controller | None) -> ClosedLoopProblem:
         """The problem in one of the loops."""
-        unknown = self._gains(loop) if self.settings.estimate_gains and loop is not None else None
-        simulated = SimulatedLoop(loop, unknown_gains=unknown, has_delay=self.has_delay)
+        which = self.settings.estimate_gains
+        unknown = self._gains(loop) if which and loop is not None else None
+        simulated = SimulatedLoop(loop, False, unknown, which, self.has_delay)
         return ClosedLoopProblem(self.model, self.records, simulated)
 
     def best(

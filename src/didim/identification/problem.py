@@ -178,7 +178,7 @@ class ClosedLoopProblem:
     ) -> tuple[Motion, LinearSystem] | Failure:
         """One record simulated with its sensitivities."""
         records, loop, samples = self.records, self.loop, window.samples[k]
-        unknowns = loop.unknown_gains is not None, loop.has_delay
+        unknowns = loop.gain_names, loop.has_delay
         decimator = records.selection.decimator
         run = decimated_sensitivities(request, *unknowns, records.outputs, decimator, samples)
         if not run.motion.completed:

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller, Gains
 from didim.control.laws import ComputedTorque
-from didim.control.simulated_loop import GAINS, assumed_inertia, numeric_gains
+from didim.control.simulated_loop import (
+    GAINS,
+    EstimatedGains,
+    assumed_inertia,
+    numeric_gains,
+)
 from didim.control.tuning import largest_inertias
 from didim.errors import InputError
 from didim.improvement.structure import Candidate, Structure
@@ -89,10 +94,20 @@ def _whose(row: LackRow) -> str:
     return "of every joint" if row.joint is None else f"of joint {row.joint + 1}"
 
 
+def _estimating(structure: Structure, name: str) -> EstimatedGains:
+    """The gains that are estimated, with one more: "kp1", or "kiv" for all joints."""
+    now = getattr(structure.method, "estimate_gains", True)
+    if isinstance(now, bool):
+        return now or (name,)
+    return now if name in now else (*now, name)
+
+
 def _gain(
     structure: Structure, estimate: Estimate, loop: Controller, row: LackRow
 ) -> list[Candidate]:
-    """The gains as unknowns, from the scaled one; or that gain alone, with its value."""
+    """That gain as an unknown, from its scaled value; all gains; or that gain with its value. Far
+    from the assumed value all gains come first, by a scan.
+    """
     kind, own = _kind(row), gains_of(estimate, loop)
     if kind not in GAINS:
         raise InputError(f"{row.name} is no gain of the law")
@@ -102,17 +117,22 @@ def _gain(
     scaled = _with(loop, replace(own, **{kind: values}))
     shown = f"{number(factor)} times {kind} {_whose(row)}"
     alone = Candidate(_at(structure, estimate, scaled), f"Set {shown}.")
-    if not getattr(structure.method, "estimate_gains", True):
-        scan = abs(row.value) > SCANNED_CHANGE
-        free = _at(structure, estimate, scaled, estimate_gains=True, scan=scan)
-        return [Candidate(free, f"The gains are estimated, from {shown}."), alone]
-    return [alone]
+    if _estimating(structure, row.name) is True:
+        return [alone]
+    scan = abs(row.value) > SCANNED_CHANGE
+    every = _at(structure, estimate, scaled, estimate_gains=True, scan=scan)
+    one = _at(structure, estimate, scaled, estimate_gains=_estimating(structure, row.name))
+    free = [
+        Candidate(one, f"{kind} {_whose(row)} is estimated, from {number(factor)} times it."),
+        Candidate(every, f"The gains are estimated, from {shown}."),
+    ]
+    return [*(free[::-1] if scan else free), alone]
 
 
 def _integral(
     structure: Structure, estimate: Estimate, loop: Controller, row: LackRow
 ) -> list[Candidate]:
-    """A PID or a cascade; its gains as unknowns, or with the value of the test alone."""
+    """A PID or a cascade; its integral gains as unknowns, all gains, or the value of the test."""
     kind, own = _kind(row), gains_of(estimate, loop)
     if row.value <= 0:
         raise InputError("an integral gain below zero is no gain")
@@ -123,9 +143,13 @@ def _integral(
     found = _with(loop, replace(own, **{kind: values}))
     law = "PID" if kind == "ki" else "cascade"
     text = f"The law is a {law}: integral action {_whose(row)}, {number(row.value)} 1/s"
-    alone = Candidate(_at(structure, estimate, found), f"{text}.")
-    free = _at(structure, estimate, found, estimate_gains=True, scan=False)
-    return [Candidate(free, f"{text}; the gains are estimated."), alone]
+    which, free = _estimating(structure, row.name), []
+    if which is not True:
+        one = _at(structure, estimate, found, estimate_gains=which)
+        free.append(Candidate(one, f"{text}; {kind} is estimated."))
+    every = _at(structure, estimate, found, estimate_gains=True, scan=False)
+    free.append(Candidate(every, f"{text}; the gains are estimated."))
+    return [*free, Candidate(_at(structure, estimate, found), f"{text}.")]
 
 
 def _velocity_reference(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from didim.control.law import Controller
-from didim.errors import InputError
+from didim.control.simulated_loop import EstimatedGains
+from didim.errors import InputError, shortened
 from didim.results.start import check_initial
 from didim.simulation.records import check_start
 from didim.validation import flag, real, whole
@@ -28,9 +29,28 @@ def check_settings(settings: Any, where: str) -> None:
     if settings.transient is not None:
         transient = real(settings.transient, f"{where}: transient, in s,", least=0.0)
         object.__setattr__(settings, "transient", transient)
-    flag(settings.estimate_gains, f"{where}: estimate_gains")
+    object.__setattr__(settings, "estimate_gains", estimated_gains(settings, where))
     flag(settings.estimate_delay, f"{where}: estimate_delay", optional=True)
     check_iteration(settings, where)
+
+
+def estimated_gains(settings: Any, where: str) -> EstimatedGains:
+    """True, False, or names of gains, which only a loop given by its gains has."""
+    given = settings.estimate_gains
+    if isinstance(given, bool):
+        return given
+    names = tuple(given) if isinstance(given, list | tuple) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"{where}: estimate_gains must be True, False or a list of gains such as "
+            f'["kiv", "kp1"], found {shortened(given)}.'
+        )
+    if settings.controller is not None and settings.controller.by_poles:
+        raise InputError(
+            f"{where}: estimate_gains by names needs a loop that is given by its gains (kp, kv); "
+            "natural_frequency leaves all of them open: set True."
+        )
+    return names
 
 
 def check_controller(controller: object, where: str) -> None:

@@ -223,4 +223,8 @@ def loop_gains(estimate: Estimate) -> Judged:
     ]
     if vague:
         return "care", f"known to no better than {INSIGNIFICANT:.0f} %: {listed(vague)}"
+    joints = range(1, 1 + estimate.model.robot.n)
+    given = [k for k in ("kp", "kv") if all(f"{k}{j}" not in estimate.gains for j in joints)]
+    if given:
+        return "care", f"{listed(given)} were given; the others are identified"
     return "yes", "identified, each to better than 30 %"

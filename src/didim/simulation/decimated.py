@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ class DecimatedSensitivities:
 
 def decimated_sensitivities(
     request: SimulationRequest,
-    gains: bool,
+    gains: bool | Collection[str],
     delay: bool,
     outputs: Sequence[str],
     decimator: Decimation,

@@ -7,7 +7,7 @@ derivatives are folded into those of the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,11 +113,13 @@ def directions_of(
     parameters: ArrayLike,
     loop: Controller | None,
     law: Law,
-    gains: bool,
+    gains: bool | Collection[str],
     delay: bool,
     disturbances: Disturbances,
 ) -> Directions:
-    """The parameters and disturbances, and on request the gains that are not zero and the delay."""
+    """The parameters and disturbances, and on request the gains that are not zero, or those of some
+    names, and the delay.
+    """
     if law.kind == USER:
         raise InputError(
             "Exact sensitivities need a built-in law; didim cannot differentiate a law of your "
@@ -138,10 +140,12 @@ def directions_of(
     gain, count = np.full((4, n), -1, dtype=np.int64), b
     for k in range(4) if loop is not None and (gains or tuned) else ():
         for j in np.flatnonzero(values[k]):
-            if gains or k > 0:
+            name = f"{GAINS[k]}{j + 1}"
+            wanted = gains if isinstance(gains, bool) else name in gains
+            if wanted or (tuned and k > 0):
                 gain[k, j], count = count, count + 1
-            if gains:
-                names.append(f"{GAINS[k]}{j + 1}")
+            if wanted:
+                names.append(name)
     delay_column = count if delay and loop is not None else -1
     if delay_column >= 0:
         names.append("delay")

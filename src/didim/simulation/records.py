@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.control.simulated_loop import EstimatedGains
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
 from didim.robot.labels import joint_label
@@ -80,11 +81,11 @@ def regular_records(
 
 def estimates_delay(
     controller: Controller | None,
-    gains: bool,
+    gains: EstimatedGains,
     delay: bool | None,
     experiments: Sequence[Experiment],
 ) -> bool:
-    """Whether a delay of the reference is estimated: as set; None: with the gains of a sampled
+    """Whether a delay of the reference is estimated: as set; None: with all gains of a sampled
     law.
     """
     references = [e.q_ref for e in experiments if isinstance(e.q_ref, Reference)]
@@ -96,7 +97,7 @@ def estimates_delay(
             'of "held".'
         )
     sampled = controller is not None and controller.rate is not None
-    return (gains and sampled and not held) if delay is None else delay
+    return (gains is True and sampled and not held) if delay is None else delay
 
 
 def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:

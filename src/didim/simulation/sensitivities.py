@@ -7,6 +7,7 @@ a few plain simulations however many there are.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,9 +94,12 @@ def sensitivities(
 
 
 def differentiable(
-    request: SimulationRequest, gains: bool, delay: bool, disturbances: Disturbances = ()
+    request: SimulationRequest,
+    gains: bool | Collection[str],
+    delay: bool,
+    disturbances: Disturbances = (),
 ) -> tuple[Run, Directions]:
-    """A run that is ready, and its directions."""
+    """A run that is ready, and its directions: with all gains, or with those of some names."""
     run = prepared(request)
     if delay and isinstance(run.trajectory, Reference) and run.trajectory.interpolation == "held":
         raise InputError(

@@ -94,7 +94,8 @@ class _LoopTable(Table):
     start: types.Start = None
     """Initial state of the simulations."""
     max_iterations: types.Whole = None
-    estimate_gains: types.Switch = None
+    estimate_gains: types.Gains = None
+    """All gains of the law that are not zero, or those of a list of names."""
     estimate_delay: types.Switch = None
     tol_residual: types.Number = None
     """tol_1 of eq. 34."""

@@ -88,6 +88,11 @@ Whole = _type(
     "a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool), {"type": "integer"}
 )
 Switch = _type("true or false", lambda v: isinstance(v, bool), {"type": "boolean"})
+Gains = _type(
+    'true, false or a list of gains such as ["kiv", "kp1"]',
+    lambda v: isinstance(v, bool) or (isinstance(v, list) and bool(v) and all(map(_text, v))),
+    {"anyOf": [{"type": "boolean"}, {"type": "array", "items": _TEXT, "minItems": 1}]},
+)
 Window = _type(
     "two numbers, start and end in s, the end later",
     lambda v: _numbers(v) and len(v) == 2 and v[0] < v[1],

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
+from didim.control.simulated_loop import EstimatedGains
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.exact import ExactMethod
@@ -97,8 +98,8 @@ class DIDIM:
     """Whether the exact method takes over, from DIDIM's parameters or from the prior, whichever is
     better. It always does where effects have shapes to be estimated.
     """
-    estimate_gains: bool = False
-    """Whether the gains of the law that are not zero are unknowns as well; implies `refine`."""
+    estimate_gains: EstimatedGains = False
+    """Which gains of the law are unknowns as well, all or ("kiv", "kp1"); implies `refine`."""
     estimate_delay: bool | None = None
     """Whether a common delay of the reference is one too; implies `refine`. None: with the gains of
     a sampled law.
@@ -134,7 +135,7 @@ class DIDIM:
 
     @property
     def _is_refined(self) -> bool:
-        return self.refine or self.estimate_gains or bool(self.estimate_delay)
+        return bool(self.refine or self.estimate_gains or self.estimate_delay)
 
     def ready(self, model: BaseModel, experiments: Sequence[Experiment]) -> None:
         """Refuse records that cannot be used."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
+from didim.control.simulated_loop import EstimatedGains
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
 from didim.identification.exact import ExactMethod
@@ -63,7 +64,7 @@ class OutputError:
     """"matlab", "scipy" or "fir"; only the last keeps memory from growing with the record."""
     initial: str | Estimate | ArrayLike = "prior"
     """"prior", "unit" (63), "nominal", an `Estimate`, or base parameters (b,)."""
-    estimate_gains: bool = False
+    estimate_gains: EstimatedGains = False
     """Whether the gains of the law that are not zero are unknowns as well."""
     estimate_delay: bool | None = None
     """Whether a common delay of the reference is one too; None: with the gains of a sampled law."""
@@ -176,15 +177,12 @@ class OutputError:
         )
         if self.controller is None:  # without a loop, other records are predicted from their motion
             preprocessing = Preprocessing("measured", self.selection, cutoff=PREDICTION_CUTOFF)
+        data = self, model, records, self.controller, preprocessing
         exact = ExactMethod(
             "OutputError",
-            self,
-            model,
-            records,
-            self.controller,
-            preprocessing,
+            *data,
             has_delay=self._shifts(request.experiments),
-            scans=gains if self.scan == "auto" else bool(self.scan),
+            scans=gains is True if self.scan == "auto" else bool(self.scan),
             barrier=self.barrier,
             start=self._start(model),
             output="position" if self.output == "position" else "torque",
