@@ -30,6 +30,9 @@ TESTED_LAGS = 12
 _CONFIDENCE = 0.999
 """Of that test."""
 
+LEAST_DENSITY = 1e-3
+"""Smallest spectral density of a correlation that is estimated, over that of white noise."""
+
 _BLIND = 1e10
 """Condition number of W+ J beyond which it is not used."""
 
@@ -235,7 +238,18 @@ def _correlation(system: LinearSystem, pieces: Pieces, count: int) -> tuple[Arra
     parzen = np.where(
         position < 0.5, 1 - 6 * position**2 + 6 * position**3, 2 * (1 - position) ** 3
     )
-    return np.asarray(found * parzen), True
+    return _positive(found * parzen), True
+
+
+def _positive(correlation: Array) -> Array:
+    """A correlation (L,) whose spectrum is nowhere below LEAST_DENSITY: white noise is added where
+    pairs of rows that are missing, or a spectrum next to zero, would make a variance negative.
+    """
+    even = np.concatenate([correlation, np.zeros(correlation.size), correlation[:0:-1]])
+    lowest = float(np.fft.rfft(even).real.min())
+    more = np.zeros_like(correlation)
+    more[0] = max(LEAST_DENSITY - lowest, 0.0)
+    return correlation + more
 
 
 def _coloured(X: Array, correlation: Array) -> Array:
