@@ -26,6 +26,7 @@ from support.virtual import model
 
 PAGE = Path(__file__).parents[1] / "docs" / "instruments.md"
 RESULTS = Path(__file__).parent / "results" / "instruments.jsonl"
+TESTS = RESULTS.with_name("instrument_tests.jsonl")
 STUDY = Path(__file__).parents[1] / "examples" / "emps.toml"
 SEEDS = {"scara": 200, "tx40": 100}
 POSITIONS = {"clean": (1e-7, 20), "noisy": (2e-5, 3)}
@@ -84,6 +85,33 @@ def run(case: tuple[str, str, int]) -> dict[str, Any]:
                 "iterations": estimate.iterations,
             }
     return found
+
+
+def clean_tests(case: tuple[str, int]) -> dict[str, Any]:
+    """p-values of IDIM on a clean record, at its own filter."""
+    robot, seed = case
+    record, loop = (
+        noisy_record(robot, "clean", seed),
+        didim.PD(natural_frequency=2 * np.pi * LOOP_HZ),
+    )
+    method = didim.IDIM(decimation=POSITIONS["clean"][1], controller=loop, lack_of_fit=False)
+    found = didim.identify(model(robot), record, method).tests
+    p = {"dwh": found[DURBIN_WU_HAUSMAN].p_value, "instruments": found[INSTRUMENTS].p_value}
+    return {"robot": robot, "seed": seed, "IDIM": p}
+
+
+def clean_table(runs: list[dict[str, Any]]) -> str:
+    """How often the tests reject clean records at the 5 % level."""
+    lines = [
+        "| robot | clean records | DWH rejects | instruments rejected |",
+        "|---|---:|---:|---:|",
+    ]
+    for robot in SEEDS:
+        own = [each for each in runs if each["robot"] == robot]
+        if own:
+            cells = [_rejected(own, "IDIM", test) for test in ("dwh", "instruments")]
+            lines.append(f"| {robot} | {len(own)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def virtual_table(runs: list[dict[str, Any]]) -> str:
@@ -196,7 +224,9 @@ def main() -> None:
         if seed <= SEEDS[robot]
     ]
     runs = run_missing(cases, ("robot", "noise", "seed"), run, RESULTS, chosen.jobs)
-    tables = {"filters": f"{virtual_table(runs)}\n\n{pooled(runs)}"}
+    clean = [(robot, seed) for seed in range(1, chosen.seeds + 1) for robot in chosen.robots]
+    tests = run_missing(clean, ("robot", "seed"), clean_tests, TESTS, chosen.jobs)
+    tables = {"filters": f"{virtual_table(runs)}\n\n{pooled(runs)}", "tests": clean_table(tests)}
     if (DATA / "emps" / "DATA_EMPS.mat").exists():
         tables["emps"] = emps_table()
     for name, table in tables.items():
