@@ -95,9 +95,7 @@ class Objective:
         c = len(self.unknowns.model.contacts)
         return np.concatenate([np.arange(p - c), np.arange(p, count), np.arange(p - c, p)])
 
-    def _back(
-        self, by_used: Array, shape: tuple[int, ...], p: int
-    ) -> tuple[Array, Array, Array]:
+    def _back(self, by_used: Array, shape: tuple[int, ...], p: int) -> tuple[Array, Array, Array]:
         """From derivatives by the columns of the unknowns to those by W, tau and dq."""
         affine, b = self.unknowns.model.affine, len(self.unknowns.model.parameter_names)
         if affine is not None:
