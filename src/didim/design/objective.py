@@ -70,6 +70,12 @@ class Objective:
         W = self.unknowns.searched(*motion[:3])
         return self._criterion(W, W @ self._torque, motion.dq)[0]
 
+    def excess(self, x: Array) -> float:
+        """The penalty alone; zero: every limit is met on the grid."""
+        motion = self.motions.at(x)
+        tau = self.unknowns.searched(*motion[:3]) @ self._torque
+        return self.penalty.value(motion, tau)[0]
+
     def _criterion(self, W: Array, tau: Array, dq: Array) -> tuple[float, Array, Array, Array]:
         """Its value, and its derivatives by W, tau and dq."""
         p, model = W.shape[2], self.unknowns.model
