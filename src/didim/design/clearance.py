@@ -31,7 +31,7 @@ does so by construction.
 """
 
 STILL = 1e-6
-"""m: a distance that changes less over all poses does not depend on the motion."""
+"""m: a distance that changes less, over all poses, does not depend on a joint."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,9 @@ class Clearances:
 
 
 def clearances(robot: Robot, limits: Limits) -> Clearances:
-    """The distances that floor, box and self-collision of `limits` ask for. Not watched are
-    neighbours, pairs that touch by construction, and what no motion changes.
+    """The distances that floor, box and self-collision of `limits` ask for. Not watched are pairs
+    that share a joint, that one joint alone moves or that touch by construction, and what no motion
+    changes.
     """
     if limits.position.shape != (robot.n, 2):
         raise InputError(
@@ -142,20 +143,26 @@ def clearances(robot: Robot, limits: Limits) -> Clearances:
 
 
 def _watched(every: Clearances, limits: Limits, left_out: list[LeftOut]) -> Clearances:
-    """Without what touches always and what never changes, over random poses in the limits."""
+    """Without what touches always and what a motion does not change, over random poses."""
     random = np.random.default_rng(0)
-    q = random.uniform(*limits.position.T, size=(POSES, every.robot.n))
+    lower, upper = limits.position[:, 0], limits.position[:, 1]
+    q, other = random.uniform(lower, upper, size=(2, POSES, every.robot.n))
     found = every.distances(q)
-    kept = []
+    moved_by = _moved_by(every, q, other, found)
+    count, kept = len(every.pairs), []
     for k, name in enumerate(every.names):
-        is_pair = k < len(every.pairs)
-        if is_pair and np.mean(found[:, k] + every.clearance <= 0) > ALWAYS:
-            left_out.append(LeftOut(name, "they touch in nearly every pose, by construction"))
-        elif np.ptp(found[:, k]) < STILL and (is_pair or found[0, k] >= 0 or _is_first(every, k)):
-            left_out.append(LeftOut(name, "no motion changes their distance"))
+        joints = [every.robot.joint_names[j] for j in np.flatnonzero(moved_by[:, k])]
+        why = ""
+        if not joints and (k < count or found[0, k] >= 0 or _is_first(every, k)):
+            why = "no motion changes their distance"
+        elif k < count and len(joints) == 1:
+            why = f"only {joints[0]} moves them against each other: its position limits do that"
+        elif k < count and np.mean(found[:, k] + every.clearance <= 0) > ALWAYS:
+            why = "they touch in nearly every pose, by construction"
+        if why:
+            left_out.append(LeftOut(name, why))
         else:
             kept.append(k)
-    count = len(every.pairs)
     return Clearances(
         every.robot,
         every.links,
@@ -165,6 +172,16 @@ def _watched(every: Clearances, limits: Limits, left_out: list[LeftOut]) -> Clea
         tuple(every.names[k] for k in kept),
         tuple(left_out),
     )
+
+
+def _moved_by(every: Clearances, q: Array, other: Array, found: Array) -> NDArray[np.bool_]:
+    """(n, len(names)) whether a joint alone, moved to another position, changes a distance."""
+    changes = np.zeros((every.robot.n, len(every.names)), dtype=bool)
+    for j in range(every.robot.n):
+        moved = q.copy()
+        moved[:, j] = other[:, j]
+        changes[j] = np.any(np.abs(every.distances(moved) - found) > STILL, axis=0)
+    return changes
 
 
 def _is_first(every: Clearances, k: int) -> bool:

@@ -58,7 +58,7 @@ def capsules_of(shape: Shape) -> list[Capsule]:
     if shape.kind == "sphere":
         return [Capsule(shape.translation, shape.translation, shape.size[0])]
     if shape.kind == "capsule":
-        return [Capsule(*shape.ends, shape.size[0])]
+        return [Capsule(shape.ends[0], shape.ends[1], shape.size[0])]
     if shape.kind == "cylinder":
         radius, half = shape.size[0], 0.5 * shape.size[1]
         found = _around(np.array([-half, half]), np.full(2, radius))

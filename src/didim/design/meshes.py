@@ -44,6 +44,8 @@ def _stl(data: bytes) -> Array:
         if len(data) == _HEADER + count * _TRIANGLE.itemsize:
             content = np.frombuffer(data, _TRIANGLE, count, _HEADER)
             return np.asarray(content["corners"], dtype=np.float64)
+    if b"endsolid" not in data:
+        raise ValueError
     corners = [[float(word) for word in found.groups()] for found in _VERTEX.finditer(data)]
     return np.array(corners).reshape(-1, 3, 3)
 
