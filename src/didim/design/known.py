@@ -5,6 +5,7 @@ plans.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +116,4 @@ def _of_record(record: Experiment, prediction: Prediction) -> Array:
 
 
 def _rated(prediction: Prediction, t: Array) -> Prediction:
-    from dataclasses import replace
-
     return replace(prediction, rate=1.0 / period_of(t))

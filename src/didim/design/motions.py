@@ -54,9 +54,7 @@ class Motions:
     @cached_property
     def t(self) -> Array:
         """(N,) the grid: the middles of equal intervals."""
-        count = max(
-            MIN_SAMPLES, int(SAMPLES_PER_PERIOD * self.basis.fastest * self.basis.duration)
-        )
+        count = max(MIN_SAMPLES, int(SAMPLES_PER_PERIOD * self.basis.fastest * self.basis.duration))
         return (np.arange(count) + 0.5) / count * self.basis.duration
 
     @cached_property
@@ -107,9 +105,9 @@ class Motions:
 
     def slope(self, by: Sampled) -> Array:
         """Of a number by x, from its derivatives by the motion on the grid."""
-        table = sum(
-            each.T @ shapes for each, shapes in zip(by, self._shapes, strict=True)
-        ) * self.scale
+        table = (
+            sum(each.T @ shapes for each, shapes in zip(by, self._shapes, strict=True)) * self.scale
+        )
         if self.start is not None:
             return np.asarray(table).ravel()
         return np.column_stack([table, self.half * by.q.sum(axis=0)]).ravel()

@@ -70,11 +70,13 @@ class Objective:
         W = self.unknowns.searched(*motion[:3])
         return self._criterion(W, W @ self._torque, motion.dq)[0]
 
+    def torque(self, x: Array) -> Array:
+        """(N, n) on the grid."""
+        return np.asarray(self.unknowns.searched(*self.motions.at(x)[:3]) @ self._torque)
+
     def excess(self, x: Array) -> float:
         """The penalty alone; zero: every limit is met on the grid."""
-        motion = self.motions.at(x)
-        tau = self.unknowns.searched(*motion[:3]) @ self._torque
-        return self.penalty.value(motion, tau)[0]
+        return self.penalty.value(self.motions.at(x), self.torque(x))[0]
 
     def _criterion(self, W: Array, tau: Array, dq: Array) -> tuple[float, Array, Array, Array]:
         """Its value, and its derivatives by W, tau and dq."""
@@ -101,9 +103,7 @@ class Objective:
         c = len(self.unknowns.model.contacts)
         return np.concatenate([np.arange(p - c), np.arange(p, count), np.arange(p - c, p)])
 
-    def _back(
-        self, by_used: Array, shape: tuple[int, ...], p: int
-    ) -> tuple[Array, Array, Array]:
+    def _back(self, by_used: Array, shape: tuple[int, ...], p: int) -> tuple[Array, Array, Array]:
         """From derivatives by the columns of the unknowns to those by W, tau and dq."""
         affine, b = self.unknowns.model.affine, len(self.unknowns.model.parameter_names)
         if affine is not None:
@@ -131,4 +131,4 @@ class Objective:
                 change = self.unknowns.searched(*moved) - W
                 slope[:, j] = np.einsum("kjb,kjb->k", change, by_W) / step[j]
             found.append(slope)
-        return Sampled(*found, np.zeros_like(motion.q))
+        return Sampled(found[0], found[1], found[2], np.zeros_like(motion.q))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,19 +130,20 @@ def _minimised(
     objective: Objective, x: Array, weight: float, iterations: int, watch: Watch
 ) -> Array:
     """x after so many iterations of L-BFGS, or the best until it was stopped."""
-    best = [np.inf, x]
+    least, best = np.inf, x
 
     def value(z: Array) -> tuple[float, Array]:
+        nonlocal least, best
         number, slope = objective.value(z, weight)
-        if number < best[0]:
-            best[0], best[1] = number, z.copy()
+        if number < least:
+            least, best = number, z.copy()
         return number, slope
 
     def count(z: Array) -> None:
         del z
         watch.count()
 
-    try:
+    with suppress(StopIteration):
         minimize(
             value,
             x,
@@ -150,6 +152,4 @@ def _minimised(
             callback=count,
             options={"maxiter": iterations, "maxcor": MEMORY, "maxfun": 4 * iterations},
         )
-    except StopIteration:
-        pass
-    return np.asarray(best[1])
+    return best
