@@ -20,8 +20,8 @@ SHRINK = 0.985
 LEAST = 0.1
 """Factor at which a motion is given up."""
 
-ON_GRID = 0.93
-"""Factor on a motion on the coarse grid; between its samples it may exceed the limits."""
+BISECTIONS = 8
+"""For the factor on a random motion."""
 
 
 def scaled(objective: Objective, x: Array, pose: Array) -> Array:
@@ -40,13 +40,16 @@ def scaled(objective: Objective, x: Array, pose: Array) -> Array:
     factor = np.min(allowed / np.maximum(peaks, 1e-12), axis=0)
     table[:, : motions.basis.count] *= factor[:, None]
     wide = table.ravel()
-    s = 1.0
-    while s > LEAST:
-        tried = motions.towards(wide, pose, s)
-        if objective.excess(tried) == 0.0:
-            return tried
-        s *= ON_GRID
-    return motions.towards(wide, pose, LEAST)
+    if objective.is_met(wide):
+        return wide
+    small, large = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (small + large)
+        if objective.is_met(motions.towards(wide, pose, middle)):
+            small = middle
+        else:
+            large = middle
+    return motions.towards(wide, pose, small)
 
 
 @dataclass(frozen=True, eq=False)

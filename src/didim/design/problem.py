@@ -111,7 +111,8 @@ class DesignProblem:
     @cached_property
     def _noise(self) -> tuple[Array, tuple[str, ...]]:
         drawn = random_motions(self._free, self.pose, 0, NOISE_MOTIONS)
-        rms = np.sqrt(np.mean([self._free.torque(x) ** 2 for x in drawn], axis=(0, 1)))
+        torques = [self._free.torque(self.motions.at(x)) for x in drawn]
+        rms = np.sqrt(np.mean(np.square(torques), axis=(0, 1)))
         return torque_noise(self.given_noise, self.sources, rms)
 
     @cached_property
