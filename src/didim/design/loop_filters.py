@@ -43,7 +43,7 @@ class LoopFilters:
     def _s(self) -> Complex:
         """(F, 1) s at the frequencies of the real FFT."""
         omega = 2 * np.pi * np.fft.rfftfreq(self.samples, self.duration / self.samples)
-        return (1j * omega + SLOWEST)[:, None]
+        return np.asarray((1j * omega + SLOWEST)[:, None], dtype=np.complex128)
 
     @cached_property
     def _gains(self) -> dict[str, Array]:

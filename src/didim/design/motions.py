@@ -70,10 +70,11 @@ class Motions:
     @cached_property
     def _shapes(self) -> Array:
         """(4, N, m) on the grid."""
-        return self._from_start(self.basis.shapes(self.t))
+        return self.shapes(self.t)
 
-    def _from_start(self, shapes: Array) -> Array:
-        """The shapes, less their first position where the start is given."""
+    def shapes(self, t: Array) -> Array:
+        """(4, N, m) of the basis, less their first position where the start is given."""
+        shapes = self.basis.shapes(t)
         if self.start is not None:
             shapes[0] -= self.basis.shapes(np.zeros(1))[0]
         return shapes

@@ -70,6 +70,16 @@ class Objective:
         W = self.unknowns.searched(*motion[:3])
         return self._criterion(W, W @ self._torque, motion.dq)[0]
 
+    def torque(self, motion: Sampled) -> Array:
+        """(N, n) of a motion on the grid."""
+        unknowns, slip = self.unknowns, self.unknowns.smooth_slip(motion.dq)
+        return unknowns.model.inverse_dynamics(*motion[:3], unknowns.parameters, slip)
+
+    def is_met(self, x: Array) -> bool:
+        """Whether every limit is met on the grid."""
+        motion = self.motions.at(x)
+        return self.penalty.is_met(motion, self.torque(motion))
+
     def _criterion(self, W: Array, tau: Array, dq: Array) -> tuple[float, Array, Array, Array]:
         """Its value, and its derivatives by W, tau and dq."""
         p, model = W.shape[2], self.unknowns.model
@@ -113,6 +123,8 @@ class Objective:
         """Derivatives by the motion of a number whose derivatives by W are given."""
         limits, n = self.motions.limits, self.motions.n
         steps = [STEP * self.motions.half, STEP * limits.velocity, STEP * limits.acceleration]
+        slip, c = self.unknowns.smooth_slip(motion.dq), len(self.unknowns.model.contacts)
+        W_alone, by_W_alone = (np.ascontiguousarray(each[:, :, : -c or None]) for each in (W, by_W))
         found = []
         for k, step in enumerate(steps):
             slope = np.empty_like(motion.q)
@@ -120,7 +132,11 @@ class Objective:
                 moved = list(motion[:3])
                 moved[k] = motion[k].copy()
                 moved[k][:, j] += step[j]
-                change = self.unknowns.searched(*moved) - W
-                slope[:, j] = np.einsum("kjb,kjb->k", change, by_W) / step[j]
+                if k == 1:  # friction changes too
+                    change, by = self.unknowns.searched(*moved) - W, by_W
+                else:
+                    q, dq, ddq = moved
+                    change, by = self.unknowns.regressor(q, dq, ddq, slip) - W_alone, by_W_alone
+                slope[:, j] = np.einsum("kjb,kjb->k", change, by) / step[j]
             found.append(slope)
-        return Sampled(*found, np.zeros_like(motion.q))
+        return Sampled(found[0], found[1], found[2], np.zeros_like(motion.q))

@@ -35,20 +35,20 @@ class Penalty:
     limits: Limits
     clearances: Clearances | None
 
+    def is_met(self, motion: Sampled, tau: Array) -> bool:
+        """Whether no limit is exceeded on the grid."""
+        within = all(
+            np.all(np.abs(signal) <= TIGHTNESS * limit)
+            for signal, limit in self._pairs(motion, tau)
+        )
+        if not within or self.clearances is None:
+            return within
+        return bool(np.all(self.clearances.distances(motion.q) >= CLEARANCE_RESERVE))
+
     def value(self, motion: Sampled, tau: Array) -> tuple[float, Sampled, Array]:
         """The number, its derivatives by the motion and by the torque (N, n)."""
-        limits, rows = self.limits, motion.q.shape[0]
-        middle = limits.position.mean(axis=1)
-        half = 0.5 * np.diff(limits.position, axis=1)[:, 0]
-        signals = [
-            (motion.q - middle, half),
-            (motion.dq, limits.velocity),
-            (motion.ddq, limits.acceleration),
-            (motion.dddq, limits.jerk),
-            (tau, limits.usable_torque),
-        ]
-        total, slopes = 0.0, []
-        for signal, limit in signals:
+        rows, total, slopes = motion.q.shape[0], 0.0, []
+        for signal, limit in self._pairs(motion, tau):
             excess = np.maximum(np.abs(signal) / limit - TIGHTNESS, 0.0)
             total += float(np.sum(excess**2))
             slopes.append(2.0 / rows * excess * np.sign(signal) / limit)
@@ -57,15 +57,27 @@ class Penalty:
             total, slopes[0] = total + further, slopes[0] + by_q / rows
         return total / rows, Sampled(*slopes[:4]), slopes[4]
 
+    def _pairs(self, motion: Sampled, tau: Array) -> list[tuple[Array, Array]]:
+        """Signals (N, n), each about zero, and their limits (n,)."""
+        limits = self.limits
+        middle = limits.position.mean(axis=1)
+        half = 0.5 * np.diff(limits.position, axis=1)[:, 0]
+        return [
+            (motion.q - middle, half),
+            (motion.dq, limits.velocity),
+            (motion.ddq, limits.acceleration),
+            (motion.dddq, limits.jerk),
+            (tau, limits.usable_torque),
+        ]
+
     def _clearances(self, q: Array) -> tuple[float, Array]:
         assert self.clearances is not None
         distance = self.clearances.distances(q)
         excess = np.maximum(CLEARANCE_RESERVE - distance, 0.0) / CLEARANCE_LENGTH
         slope, near = np.zeros_like(q), np.flatnonzero(excess.any(axis=1))
         if near.size:
-            for j in range(q.shape[1]):
-                moved = q[near].copy()
-                moved[:, j] += STEP
-                change = (self.clearances.distances(moved) - distance[near]) / STEP
-                slope[near, j] = -2.0 / CLEARANCE_LENGTH * np.sum(excess[near] * change, axis=1)
+            n = q.shape[1]
+            moved = (q[near] + STEP * np.eye(n)[:, None, :]).reshape(-1, n)
+            change = self.clearances.distances(moved).reshape(n, near.size, -1) - distance[near]
+            slope[near] = -2.0 / CLEARANCE_LENGTH / STEP * np.sum(excess[near] * change, axis=2).T
         return float(np.sum(excess**2)), slope

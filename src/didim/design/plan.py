@@ -38,6 +38,8 @@ class Plan:
     """(b,) their nominal values, SI; nan where the description gives none."""
     sigma: Array
     """(b,) predicted standard deviations, SI, with what is known already."""
+    information: Array
+    """(b, b) of them, with what is known already: the inverse of the predicted covariance."""
     noise: Array
     """(n,) standard deviation of the torque noise that `sigma` rests on, N.m or N, per sample."""
     rate: float
