@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.design.files import save
 from didim.design.limits import Limits
+from didim.design.summary import summary
 from didim.dynamics.model import BaseModel
 from didim.signals.trajectories import AnalyticTrajectory
 from didim.simulation.motion import Motion
@@ -77,6 +78,10 @@ class Plan:
             f"Plan({self.model.robot.name!r}, {end - start:g} s for {self.method}, "
             f"{len(self.names)} unknowns, least margin {100 * least:.3g} %)"
         )
+
+    def summary(self) -> str:
+        """What is planned, what it will tell and which limits bind, as text."""
+        return summary(self)
 
     def save(
         self, path: str | PathLike[str], rate: float | None = None, overwrite: bool = False

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from didim.design.plan import Plan
-from didim.report.plan.sigma import random_ratio
+from didim.design.summary import random_ratio
 from didim.results.formatting import fraction, number
 
 

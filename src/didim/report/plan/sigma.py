@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from didim.design.plan import Plan
+from didim.design.summary import random_ratio
 from didim.report.figures import Bars
 from didim.results.formatting import number, percent
 
@@ -29,16 +30,6 @@ def sigma(plan: Plan) -> dict[str, Any]:
         for k, name in enumerate(plan.names)
     ]
     return {"plan": plan, "rows": rows, "compared": random is not None, "figure": _figure(plan)}
-
-
-def random_ratio(plan: Plan) -> float:
-    """Geometric mean of sigma over that of the best random plan; nan where none was compared."""
-    if plan.sigma_random is None:
-        return float("nan")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(plan.sigma / plan.sigma_random)
-    ratio = ratio[np.isfinite(ratio)]
-    return float(np.exp(ratio.mean())) if ratio.size else float("nan")
 
 
 def _text(plan: Plan, k: int) -> str:
