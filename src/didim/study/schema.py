@@ -239,7 +239,15 @@ class OutputTable(Table):
 class StudyFile(Table):
     """A whole identification."""
 
-    model_config = ConfigDict(title="didim study")
+    model_config = ConfigDict(
+        title="didim study",
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"experiment": {"minItems": 1}}, "required": ["experiment"]},
+                {"required": ["excite"]},
+            ]
+        },
+    )
 
     robot: types.Text
     """A shipped robot's name, or a .urdf or .toml file."""

@@ -139,7 +139,12 @@ Box = _type(
         and len(v) == 3
         and all(isinstance(row, list) and len(row) == 2 and all(map(_limit, row)) for row in v)
     ),
-    {**_MATRIX, "minItems": 3, "maxItems": 3},
+    {
+        "type": "array",
+        "items": {**_NUMBERS, "minItems": 2, "maxItems": 2},
+        "minItems": 3,
+        "maxItems": 3,
+    },
 )
 Gain = _type(
     "a number, a list of one for each joint, or a square matrix",

@@ -38,7 +38,7 @@ def plan_page(plan: Plan, command: str = "") -> bytes:
         ("origin", "How to reproduce it", origin(plan, command)),
     ]
     parts = [
-        Part(anchor, title, f"plan_{anchor}.html", content)
+        Part(anchor, title, f"plan/{anchor}.html", content)
         for anchor, title, content in sections
         if content
     ]
