@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.design.files import save
 from didim.design.limits import Limits
+from didim.design.summary import summary
 from didim.dynamics.model import BaseModel
 from didim.signals.trajectories import AnalyticTrajectory
 from didim.simulation.motion import Motion
@@ -74,6 +78,24 @@ class Plan:
             f"Plan({self.model.robot.name!r}, {end - start:g} s for {self.method}, "
             f"{len(self.names)} unknowns, least margin {100 * least:.3g} %)"
         )
+
+    def summary(self) -> str:
+        """What is planned, what it will tell and which limits bind, as text."""
+        return summary(self)
+
+    def save(
+        self, path: str | PathLike[str], rate: float | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write the trajectory: .csv, .json, or a ROS 2 JointTrajectory as .yaml or .mcap, with
+        `rate` samples per second (default: the controller's).
+        """
+        return save(self, path, rate, overwrite)
+
+    def report(self, path: str | PathLike[str], overwrite: bool = False) -> Path:
+        """Write an HTML page: margins, predicted sigma, pictures of each joint and in space."""
+        from didim.report.plan.page import write_plan_report
+
+        return write_plan_report(self, path, overwrite)
 
     @property
     def duration(self) -> float:
