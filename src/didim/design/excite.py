@@ -19,6 +19,7 @@ from didim.design.search import Budget, Progress, Watch
 from didim.design.settings import checked_settings
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError
+from didim.validation import real
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,7 @@ def excite(
     basis: str = "fourier",
     harmonics: int | None = None,
     random_plans: int = 0,
+    effort: float = 1.0,
 ) -> Plan:
     """Design a trajectory, from rest to rest, whose record determines the parameters best.
 
@@ -89,6 +91,8 @@ def excite(
         up to the bandwidth of the loop.
     random_plans
         How many random plans within the same limits to compare with, as `Plan.sigma_random`.
+    effort
+        Factor on the iterations of the search.
     """
     began = time.perf_counter()
     if not isinstance(model, DynamicModel | BaseModel):
@@ -117,7 +121,7 @@ def excite(
         random_plans=random_plans,
     )
     problem = DesignProblem(base, parameters, tuned, settings, sources, noise)
-    budget = Budget()
+    budget = Budget().scaled(real(effort, "effort", above=0.0))
     plan = problem.designed(Watch(budget.total, progress), budget)
     if progress is not None:
         progress(1.0)

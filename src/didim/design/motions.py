@@ -15,7 +15,7 @@ from didim.signals.trajectories import AnalyticTrajectory
 
 Array = NDArray[np.float64]
 
-SAMPLES_PER_PERIOD = 8
+SAMPLES_PER_PERIOD = 6
 """Of the fastest shape, on the grid of the search."""
 
 MIN_SAMPLES = 240

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.design.unknowns import Unknowns
+from didim.signals.decimation import Decimation
 from didim.signals.reference import Trajectory
+from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
-from didim.simulation.sensitivities import sensitivities
+from didim.simulation.prepare import SimulationRequest
+from didim.simulation.setup import MAX_SUBSTEPS
 
 Array = NDArray[np.float64]
 
-MAX_ROWS = 4000
-"""Samples of a motion that its information is summed over."""
+ROW_RATE = 50.0
+"""Rows per second to which methods decimate: what is faster is not used."""
 
 UNSEEN = 1e-9
 """Eigenvalue of the scaled information below which a direction is not determined."""
@@ -39,31 +42,35 @@ class Prediction:
     """Samples per second of the record."""
 
     def information(self, motion: Motion, trajectory: Trajectory) -> Array:
-        """(b, b) of the unknowns and the gains."""
-        every = max(1, int(np.ceil(motion.t.size / MAX_ROWS)))
-        t = motion.t[::every]
-        J = self._columns(motion, trajectory, every)
-        samples = self.rate * (motion.t[-1] - motion.t[0]) / t.size
+        """(b, b) of the unknowns and the gains, from a motion on a regular clock."""
+        step = float(motion.t[-1] - motion.t[0]) / (motion.t.size - 1)
+        decimator = Decimation(max(1, round(1.0 / (ROW_RATE * step))), "fir")
+        J = self._columns(motion, trajectory, decimator)
+        samples = self.rate * step * decimator.factor
         flat = J.reshape(-1, J.shape[2])
-        weighted = (J / self.noise[:, None] ** 2 * samples).reshape(flat.shape)
+        weighted = (samples * J / self.noise[:, None] ** 2).reshape(flat.shape)
         return np.asarray(flat.T @ weighted)
 
-    def _columns(self, motion: Motion, trajectory: Trajectory, every: int) -> Array:
-        """(K, n, b)."""
-        unknowns = self.unknowns
-        if self.loop is None or isinstance(self.loop, OwnLaw):
-            rows = [each[::every] for each in (motion.q, motion.dq, motion.ddq, motion.slip)]
-            return unknowns.reduced(unknowns.regressor(*rows))
-        found = sensitivities(
-            unknowns.model,
-            unknowns.parameters,
-            self.loop,
-            t=motion.t[::every],
-            q_ref=trajectory,
-            gains=self.gains_unknown,
-            step=1e-3,
+    def _columns(self, motion: Motion, trajectory: Trajectory, decimator: Decimation) -> Array:
+        """(K, n, b), decimated."""
+        unknowns, loop = self.unknowns, self.loop
+        model, n = unknowns.model, unknowns.model.robot.n
+        if loop is None or isinstance(loop, OwnLaw):
+
+            def rows(start: int, stop: int) -> Array:
+                part = [each[start:stop] for each in (motion.q, motion.dq, motion.ddq, motion.slip)]
+                return unknowns.reduced(unknowns.regressor(*part)).reshape(stop - start, -1)
+
+            return decimator.apply(motion.t.size, rows).reshape(-1, n, len(unknowns.names))
+        request = SimulationRequest(
+            model, unknowns.parameters, loop, motion.t, trajectory, None, "exact", 0.05, None,
+            None, MAX_SUBSTEPS,
+        )  # fmt: skip
+        span = (0, motion.t.size)
+        found = decimated_sensitivities(
+            request, self.gains_unknown, False, ("tau",), decimator, span
         )
-        return unknowns.reduced(found.tau)
+        return unknowns.reduced(found.J)
 
 
 def sigma_of(information: Array) -> Array:

@@ -25,7 +25,7 @@ from didim.design.plan import Plan
 from didim.design.predict import Prediction, sigma_of
 from didim.design.rest import rest_pose
 from didim.design.search import Budget, Watch, random_motions, search
-from didim.design.settings import Settings, criterion_of
+from didim.design.settings import MIN_HARMONICS, Settings, criterion_of
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
 from didim.dynamics.model import BaseModel
@@ -34,7 +34,7 @@ from didim.errors import InputError
 Array = NDArray[np.float64]
 
 NOISE_MOTIONS = 8
-"""Random motions whose torque the default noise is a fraction of."""
+"""Random motions of few harmonics whose torque the default noise is a fraction of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,10 @@ class DesignProblem:
 
     @cached_property
     def _noise(self) -> tuple[Array, tuple[str, ...]]:
-        drawn = random_motions(self._free, self.pose, 0, NOISE_MOTIONS)
-        torques = [self._free.torque(self.motions.at(x)) for x in drawn]
+        slow = FourierBasis(self.settings.duration, MIN_HARMONICS)
+        plain = replace(self._free, motions=replace(self.motions, basis=slow))
+        drawn = random_motions(plain, self.pose, 0, NOISE_MOTIONS)
+        torques = [plain.torque(plain.motions.at(x)) for x in drawn]
         rms = np.sqrt(np.mean(np.square(torques), axis=(0, 1)))
         return torque_noise(self.given_noise, self.sources, rms)
 

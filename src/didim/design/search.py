@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ class Budget:
     def total(self) -> int:
         """Iterations in all."""
         return self.starts * self.first + sum(self.last)
+
+    def scaled(self, effort: float) -> Budget:
+        """As many motions, and `effort` times the iterations."""
+        last = tuple(max(1, round(effort * each)) for each in self.last)
+        return replace(self, first=max(1, round(effort * self.first)), last=last)
 
 
 @dataclass(eq=False)

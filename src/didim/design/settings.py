@@ -28,7 +28,7 @@ BANDWIDTH = 2.0
 GAIN_BANDWIDTH = 5.0
 """Highest frequency of a motion where gains are unknown, Hz."""
 
-MIN_HARMONICS, MAX_HARMONICS = 5, 60
+MIN_HARMONICS, MAX_HARMONICS = 5, 100
 
 MIN_DURATION = 1.0
 """s."""
