@@ -22,7 +22,7 @@ function didimScene(plot, box, make, unpack) {
   function draw() {
     const width = Math.max(box.clientWidth, 220), height = Math.min(width, WIDEST), { azimuth, elevation, pose } = plot.view;
     plot.extent = plot.extent || extent();
-    const { middle, radius } = plot.extent, scale = (0.5 * Math.min(1.1 * height, width)) / radius;
+    const { middle, radius } = plot.extent, scale = (0.5 * Math.min(1.3 * height, width)) / radius;
     const ca = Math.cos(azimuth), sa = Math.sin(azimuth), ce = Math.cos(elevation), se = Math.sin(elevation);
     const at = (list, i) => {
       const x = list[i] - middle[0], y = list[i + 1] - middle[1], z = list[i + 2] - middle[2];

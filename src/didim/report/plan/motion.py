@@ -1,4 +1,6 @@
-"""One picture for each joint: position, velocity, acceleration and torque over their limits."""
+"""One picture for each joint: position, velocity, acceleration and torque over their limits. The
+acceleration is that of the reference, as its limit is.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,19 @@ def motion(plan: Plan) -> dict[str, Any]:
 
 def _figure(plan: Plan, j: int) -> Figure:
     limits, moved, model = plan.limits, plan.motion, plan.model
+    ddq = plan.trajectory.sample(plan.trajectory.span[0] + moved.t)[2][:, j]
     low, high = limits.position[j]
     unit, word = motion_unit(model, j), torque_word(model, j)
     curves = {
         "position": 200 * (moved.q[:, j] - 0.5 * (low + high)) / (high - low),
         "velocity": 100 * moved.dq[:, j] / limits.velocity[j],
-        "acceleration": 100 * moved.ddq[:, j] / limits.acceleration[j],
+        "acceleration": 100 * ddq / limits.acceleration[j],
     }
     said = [
         f"Position {moved.q[:, j].min():.3g} to {moved.q[:, j].max():.3g} of [{low:.4g}, "
         f"{high:.4g}] {unit}",
         f"velocity up to {_largest(moved.dq[:, j])} of {limits.velocity[j]:.4g} {unit}/s",
-        f"acceleration up to {_largest(moved.ddq[:, j])} of {limits.acceleration[j]:.4g} {unit}/s²",
+        f"acceleration up to {_largest(ddq)} of {limits.acceleration[j]:.4g} {unit}/s²",
     ]
     tau = f"{word} up to {_largest(moved.tau[:, j])}"
     if np.isfinite(limits.torque[j]):

@@ -17,7 +17,7 @@ from didim.robot.robot import BASE, Robot
 
 Array = NDArray[np.float64]
 
-POSES = 150
+POSES = 400
 """Of the picture."""
 
 FLOOR_LINES = 9
