@@ -52,7 +52,7 @@ def test_limits_come_from_the_robot_and_say_which_are_defaults() -> None:
         ({"duration": -1.0}, "duration"),
         ({"limits": {"torque": 1e-3}}, "torque of"),
         ({"start": [9.0, 0.0]}, "start does not meet"),
-        ({"start": [0.0, 3.1], "limits": {"self_collision": 0.5}}, "is exceeded"),
+        ({"start": [0, 0], "limits": {"box": [[-1, 0.2], [-1, 1], [-1, 1]]}}, "box x max"),
         ({"limits": {"box": [[5.0, 6.0], [5.0, 6.0], [5.0, 6.0]]}}, "No pose"),
         ({"method": "didim"}, "loop"),
         ({"gains_unknown": True}, "gains_unknown"),
@@ -81,7 +81,21 @@ def test_limits_of_another_robot_are_refused() -> None:
 
 
 def test_a_model_that_needs_a_channel_is_refused() -> None:
-    effect = didim.Effect("heat", joint="joint_1", torque="k * temperature", unknown={"k": {}})
+    effect = didim.Effect(
+        "heat",
+        joint="joint_1",
+        torque="k * temperature",
+        unknown={"k": {}},
+        channels=("temperature",),
+    )
     model = didim.DynamicModel(SCARA, effects=["viscous", effect])
     with pytest.raises(didim.InputError, match="temperature"):
         didim.excite(model, duration=4.0)
+
+
+def test_a_start_in_collision_is_refused() -> None:
+    robot = didim.load_robot("panda")
+    limits = didim.Limits(robot, floor=0.0, self_collision=0.02)
+    start = [0.0, 0.0, 0.0, -3.0, 0.0, 0.5, 0.0]
+    with pytest.raises(didim.InputError, match="link 1 - link 7 is exceeded"):
+        didim.excite(didim.DynamicModel(robot), limits=limits, start=start)

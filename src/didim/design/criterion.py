@@ -18,6 +18,10 @@ RIDGE = 1e-13
 """Of the scaled information matrix, so that it can be inverted."""
 
 
+SMALLEST = 1e-30
+"""Information that counts as some."""
+
+
 class Criterion(ABC):
     """A function of the information matrix A (b, b)."""
 
@@ -30,7 +34,8 @@ class Criterion(ABC):
 
 def inverse(A: Array) -> tuple[Array, float]:
     """A^-1 and log det A, by Cholesky of the matrix with a unit diagonal."""
-    scale = np.sqrt(np.maximum(np.diag(A), 1e-300))
+    diagonal = np.diag(A)
+    scale = np.sqrt(np.maximum(diagonal, RIDGE * max(float(diagonal.max()), SMALLEST)))
     unit = A / np.outer(scale, scale)
     unit[np.diag_indices_from(unit)] += RIDGE
     try:
@@ -82,15 +87,13 @@ class WorstRelative(Criterion):
         """As `Criterion.value`."""
         C, _ = inverse(A)
         k, p = self.values.size, 0.5 * WORST_POWER
-        size = np.where(self.values != 0, self.values, np.inf) ** 2
-        ratio = np.diag(C)[:k] / size
+        variance, columns = np.diag(C)[:k], C[:, :k]
+        ratio = variance / np.where(self.values != 0, self.values, np.inf) ** 2
         top = ratio.max()
         powers = (ratio / top) ** p
-        columns = C[:, :k]
-        slope = -0.5 * (columns * (powers / ratio.clip(1e-300) / powers.sum())) @ columns.T
-        return float(0.5 * (np.log(top) + np.log(powers.sum()) / p)), np.where(
-            np.isfinite(slope), slope, 0.0
-        )
+        shares = powers / powers.sum()
+        slope = -0.5 * (columns * (shares / variance)) @ columns.T
+        return float(0.5 * (np.log(top) + np.log(powers.sum()) / p)), slope
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def scaled(objective: Objective, x: Array, pose: Array) -> Array:
             small = middle
         else:
             large = middle
-    return motions.towards(wide, pose, small)
+    return motions.towards(wide, pose, max(small, LEAST))
 
 
 @dataclass(frozen=True, eq=False)

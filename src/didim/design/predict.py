@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
+from didim.design.criterion import inverse
 from didim.design.unknowns import Unknowns
 from didim.signals.decimation import Decimation
 from didim.signals.reference import Trajectory
@@ -42,35 +43,53 @@ class Prediction:
     """Samples per second of the record."""
 
     def information(self, motion: Motion, trajectory: Trajectory) -> Array:
-        """(b, b) of the unknowns and the gains, from a motion on a regular clock."""
+        """(b, b) of the unknowns and the gains, from a motion on a regular clock: W'W of the
+        regressor; J'J of the exact Jacobian where gains or shapes are estimated; else, as plain
+        DIDIM solves W' rho = 0, J'W (W'W)^-1 W'J.
+        """
         step = float(motion.t[-1] - motion.t[0]) / (motion.t.size - 1)
         decimator = Decimation(max(1, round(1.0 / (ROW_RATE * step))), "fir")
-        J = self._columns(motion, trajectory, decimator)
-        samples = self.rate * step * decimator.factor
-        flat = J.reshape(-1, J.shape[2])
-        weighted = (samples * J / self.noise[:, None] ** 2).reshape(flat.shape)
-        return np.asarray(flat.T @ weighted)
+        weight = np.sqrt(self.rate * step * decimator.factor) / self.noise[:, None]
 
-    def _columns(self, motion: Motion, trajectory: Trajectory, decimator: Decimation) -> Array:
+        def flat(columns: Array) -> Array:
+            return (columns * weight).reshape(-1, columns.shape[2])
+
+        if self.loop is None or isinstance(self.loop, OwnLaw):
+            W = flat(self._regressor(motion, decimator))
+            return np.asarray(W.T @ W)
+        J = flat(self._jacobian(self.loop, motion, trajectory, decimator))
+        if self.gains_unknown or self.unknowns.model.free_shapes:
+            return np.asarray(J.T @ J)
+        W = flat(self._regressor(motion, decimator))
+        across = W.T @ J
+        return np.asarray(across.T @ inverse(W.T @ W)[0] @ across)
+
+    def _regressor(self, motion: Motion, decimator: Decimation) -> Array:
         """(K, n, b), decimated."""
-        unknowns, loop = self.unknowns, self.loop
-        model, n = unknowns.model, unknowns.model.robot.n
-        if loop is None or isinstance(loop, OwnLaw):
+        unknowns = self.unknowns
 
-            def rows(start: int, stop: int) -> Array:
-                part = [each[start:stop] for each in (motion.q, motion.dq, motion.ddq, motion.slip)]
-                return unknowns.reduced(unknowns.regressor(*part)).reshape(stop - start, -1)
+        def rows(start: int, stop: int) -> Array:
+            signals = (motion.q, motion.dq, motion.ddq, motion.slip)
+            q, dq, ddq, slip = (each[start:stop] for each in signals)
+            return unknowns.reduced(unknowns.regressor(q, dq, ddq, slip)).reshape(stop - start, -1)
 
-            return decimator.apply(motion.t.size, rows).reshape(-1, n, len(unknowns.names))
+        shape = (-1, unknowns.model.robot.n, len(unknowns.names))
+        return decimator.apply(motion.t.size, rows).reshape(shape)
+
+    def _jacobian(
+        self, loop: Controller, motion: Motion, trajectory: Trajectory, decimator: Decimation
+    ) -> Array:
+        """(K, n, b) of the simulated torque, decimated."""
+        model, parameters = self.unknowns.model, self.unknowns.parameters
         request = SimulationRequest(
-            model, unknowns.parameters, loop, motion.t, trajectory, None, "exact", 0.05, None,
-            None, MAX_SUBSTEPS,
+            model, parameters, loop, motion.t, trajectory, None, "exact", 0.05, None, None,
+            MAX_SUBSTEPS,
         )  # fmt: skip
         span = (0, motion.t.size)
         found = decimated_sensitivities(
             request, self.gains_unknown, False, ("tau",), decimator, span
         )
-        return unknowns.reduced(found.J)
+        return self.unknowns.reduced(found.J)
 
 
 def sigma_of(information: Array) -> Array:
