@@ -422,3 +422,56 @@ def test_limits_of_another_robot_are_refused():
     limits = Limits(didim.load_robot("scara"), floor=0.0)
     with pytest.raises(InputError, match="joints"):
         clearances(didim.load_robot("panda"), limits)
+
+
+@pytest.mark.parametrize("name", ["panda", "tx40"])
+def test_distances_against_coal(name):
+    """Pinocchio's collision library, on the capsules of the description."""
+    coal, pin = pytest.importorskip("coal"), pytest.importorskip("pinocchio")
+    robot = didim.load_robot(name)
+    watched = clearances(robot, Limits(robot, self_collision=0.0))
+    peer = pinocchio_model(didim.DynamicModel(robot))
+    data = peer.createData()
+    q = RANDOM.uniform(*robot.position_limits.T, (10, robot.n))
+    found = watched.distances(q)
+    request, compared = coal.DistanceRequest(), 0
+    for k, each in enumerate(q):
+        pin.forwardKinematics(peer, data, each)
+        bodies = []
+        for body in watched.links:
+            shapes = robot.shapes if body.joint < 0 else robot.joints[body.joint].shapes
+            place = data.oMi[body.joint + 1]
+            bodies.append(
+                [
+                    (
+                        coal.Capsule(*shape.size),
+                        coal.Transform3s(
+                            place.rotation @ shape.rotation,
+                            place.rotation @ shape.translation + place.translation,
+                        ),
+                    )
+                    for shape in shapes
+                ]
+            )
+        for (i, j), distance in zip(watched.pairs, found[k], strict=True):
+            apart = min(
+                coal.distance(*one, *other, request, coal.DistanceResult())
+                for one in bodies[i]
+                for other in bodies[j]
+            )
+            if apart > 0:
+                assert distance == pytest.approx(apart, abs=1e-5)
+                compared += 1
+            else:
+                assert distance <= 1e-5
+    assert compared > 50
+
+
+def test_a_base_without_shapes_is_not_fitted_beside_links_that_have_them(tmp_path):
+    """The root link of many files is a frame far from the robot."""
+    robot = robot_of(
+        tmp_path,
+        link("world") + link("one", collision('<sphere radius="0.1"/>')) + link("two"),
+        joint("a", "world", "one", "3 0 0.3") + joint("b", "one", "two", "0.4 0 0"),
+    )
+    assert [each.label for each in link_capsules(robot)] == ["link 1", "link 2"]

@@ -47,7 +47,7 @@ class LinkCapsules:
 
 def link_capsules(robot: Robot) -> tuple[LinkCapsules, ...]:
     """The capsules of the base, where it has any, and of all links in the order of
-    `robot.joints`.
+    `robot.joints`. A base without shapes is fitted only where no link has any.
     """
     below = children(robot)
     numbers = {joint.name: k + 1 for k, joint in enumerate(robot.numbered)}
@@ -61,8 +61,9 @@ def link_capsules(robot: Robot) -> tuple[LinkCapsules, ...]:
         fitted = not capsules
         if fitted:
             capsules = [Capsule(start, end, radius) for start, end in path]
-        if fitted and k == BASE:  # it ends where the first link begins
-            capsules = [each for each in capsules if np.any(each.start != each.end)]
+        if fitted and k == BASE:  # it ends where the first link begins; others may have shapes
+            described = any(joint.shapes for joint in robot.joints)
+            capsules = [] if described else [e for e in capsules if np.any(e.start != e.end)]
         if capsules or k != BASE:
             found.append(LinkCapsules(label, k, tuple(without_inner(capsules)), fitted, problem))
     return tuple(found)
