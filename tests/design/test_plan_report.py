@@ -98,6 +98,8 @@ def test_the_summary_names_what_is_least_known():
     text = plan.summary()
     assert text.splitlines()[2].startswith(f"least known: {worst}")
     assert "every limit is met" in text
+    assert "stopped" not in text
+    assert "stopped on request" in replace(plan, stopped=True).summary()
 
 
 def test_reports_are_not_written_over(tmp_path):

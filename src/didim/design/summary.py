@@ -23,6 +23,8 @@ def summary(plan: Plan) -> str:
         f"{robot.name}: {plan.duration:g} s of motion for {plan.method}{gains}, "
         f"{len(plan.names)} unknowns",
     ]
+    if plan.stopped:
+        lines.append("stopped on request: the best plan until then")
     relative = plan.relative_sigma
     known = np.flatnonzero(np.isfinite(relative))
     if known.size:
