@@ -62,6 +62,17 @@ def test_stopped_plans_and_messages_say_so():
     assert "Mind the &lt;gap&gt;." in page
 
 
+def test_what_is_not_determined_is_counted_and_named():
+    plan = plan_of()
+    sigma = plan.sigma.copy()
+    sigma[:40] = np.inf
+    text = replace(plan, sigma=sigma).summary()
+    assert f"not determined: 40 unknowns, {plan.names[0]}" in text
+    assert f"of {np.count_nonzero(plan.values)} below 30 %" in text
+    page = plan_page(replace(plan, sigma=sigma)).decode()
+    assert "It does not determine 40 of 57 unknowns." in page
+
+
 @pytest.mark.parametrize("name", ["emps", "double_pendulum", "tx40"])
 def test_other_robots_have_a_report(name):
     """A sliding joint, a robot without shapes, one without limits in space."""

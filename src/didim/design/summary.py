@@ -25,6 +25,8 @@ def summary(plan: Plan) -> str:
     ]
     if plan.stopped:
         lines.append("stopped on request: the best plan until then")
+    if unseen := undetermined(plan):
+        lines.append(f"not determined: {len(unseen)} unknowns, {listed(unseen)}")
     relative = plan.relative_sigma
     known = np.flatnonzero(np.isfinite(relative))
     if known.size:
@@ -32,7 +34,7 @@ def summary(plan: Plan) -> str:
         worst = listed([f"{plan.names[k]} {percent(relative[k])} %" for k in order])
         lines += [
             f"predicted sigma: median {percent(float(np.median(relative[known])))} %, "
-            f"{int(np.sum(relative[known] < 30))} of {known.size} below 30 %",
+            f"{int(np.sum(relative[known] < 30))} of {described(plan)} below 30 %",
             f"least known: {worst}",
         ]
     ratio = random_ratio(plan)
@@ -54,6 +56,18 @@ def summary(plan: Plan) -> str:
         )
     lines += [f"note: {message}" for message in plan.messages]
     return "\n".join(lines)
+
+
+def undetermined(plan: Plan) -> list[str]:
+    """Unknowns that no record of the plan determines."""
+    return [
+        name for name, each in zip(plan.names, plan.sigma, strict=True) if not np.isfinite(each)
+    ]
+
+
+def described(plan: Plan) -> int:
+    """How many unknowns have a nominal value that sigma can be compared with."""
+    return int(np.sum(np.isfinite(plan.values) & (plan.values != 0)))
 
 
 def random_ratio(plan: Plan) -> float:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from didim.design.plan import Plan
-from didim.design.summary import random_ratio
-from didim.results.formatting import fraction, number
+from didim.design.summary import described, random_ratio, undetermined
+from didim.results.formatting import fraction, listed, number
 
 
 def headline(plan: Plan) -> dict[str, Any]:
@@ -17,13 +17,19 @@ def headline(plan: Plan) -> dict[str, Any]:
     if plan.stopped:
         level = "care"
         sentence += " The search was stopped on request: more time may give a better one."
+    if unseen := undetermined(plan):
+        level = "care"
+        sentence += f" It does not determine {len(unseen)} of {len(plan.names)} unknowns."
     return {
         "plan": plan,
         "robot": plan.model.robot,
         "level": level,
         "sentence": sentence,
         "tiles": _tiles(plan),
-        "notes": plan.messages,
+        "notes": [
+            *([f"Not determined: {listed(unseen, 40)}."] if unseen else []),
+            *plan.messages,
+        ],
     }
 
 
@@ -40,7 +46,7 @@ def _tiles(plan: Plan) -> list[tuple[str, str, str]]:
                 f"of {known.size} parameters with a nominal value",
             )
         )
-        tiles.append((f"{good} of {known.size}", "will be significant", "sigma below 30 %"))
+        tiles.append((f"{good} of {described(plan)}", "will be significant", "sigma below 30 %"))
     ratio = random_ratio(plan)
     if np.isfinite(ratio):
         tiles.append(
