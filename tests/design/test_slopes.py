@@ -27,7 +27,7 @@ def objective(gains: bool, start: bool = False, fixed: bool = False) -> Objectiv
     unknowns = Unknowns(model, model.nominal, limits.velocity)
     filters = None
     if gains:
-        loop = didim.PID(natural_frequency=20.0)
+        loop = didim.PID(natural_frequency=20.0, velocity_reference=0.5)
         filters = LoopFilters(model, model.nominal, loop, 4.0, motions.t.size, True)
     count = len(unknowns.names) + (len(filters.names) if filters else 0)
     penalty = Penalty(limits, clearances(robot, limits))

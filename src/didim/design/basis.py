@@ -44,6 +44,11 @@ class MotionBasis(ABC):
     def trajectory(self, coefficients: Array, offset: Array) -> AnalyticTrajectory:
         """The motion of coefficients (n, m) and offset (n,)."""
 
+    def random_weights(self, random: np.random.Generator) -> Array:
+        """(m,) which shapes a random motion has."""
+        del random
+        return np.ones(self.count)
+
 
 @dataclass(frozen=True)
 class FourierBasis(MotionBasis):
@@ -83,6 +88,12 @@ class FourierBasis(MotionBasis):
             np.hstack([-(omega**2) * cos, -(omega**2) * sin]),
         ]
         return np.stack(raw) @ self._projection
+
+    def random_weights(self, random: np.random.Generator) -> Array:
+        """All harmonics up to a random one in the upper two thirds."""
+        L = self.harmonics
+        last = random.integers(max(2, L // 3), L, endpoint=True)
+        return np.tile((np.arange(L) < last).astype(np.float64), 2)
 
     def trajectory(self, coefficients: Array, offset: Array) -> Fourier:
         """As `MotionBasis.trajectory`."""

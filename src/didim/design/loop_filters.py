@@ -1,5 +1,5 @@
-"""How the loop changes what the torque tells, joint by joint: the columns of a method that
-simulates the loop, approximated for the search.
+"""How the robot follows a reference in its loop, and what its torque then tells, joint by joint:
+approximated for the search.
 
 With the plant D = J s^2 + Fv s and the controller K = g (C (kp + s) + ki / s), C = kv + kiv / s, a
 parameter changes the torque by K / (D + K) of its regressor's column, and a gain by D / (D + K) of
@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import fft
 
 from didim.control.law import Controller
 from didim.control.simulated_loop import GAINS, assumed_inertia, numeric_gains
@@ -42,55 +43,68 @@ class LoopFilters:
     @cached_property
     def _s(self) -> Complex:
         """(F, 1) s at the frequencies of the real FFT."""
-        omega = 2 * np.pi * np.fft.rfftfreq(self.samples, self.duration / self.samples)
+        omega = 2 * np.pi * fft.rfftfreq(self.samples, self.duration / self.samples)
         return np.asarray((1j * omega + SLOWEST)[:, None], dtype=np.complex128)
 
     @cached_property
     def _gains(self) -> dict[str, Array]:
-        J = largest_inertias(self.model, self.parameters)
-        gains = numeric_gains(self.model, self.loop, assumed_inertia(self.loop, J))
+        gains = numeric_gains(self.model, self.loop, assumed_inertia(self.loop, self._inertia))
         return {kind: getattr(gains, kind) for kind in (*GAINS, "ff")}
+
+    @cached_property
+    def _drive(self) -> Array:
+        """(n,) torque per unit of the gains; of computed torque these are accelerations."""
+        g = np.abs(np.diag(self.loop.drive(self.model)))
+        return g * self._inertia if self.loop.model_term == "computed_torque" else g
+
+    @cached_property
+    def _inertia(self) -> Array:
+        return largest_inertias(self.model, self.parameters)
+
+    @cached_property
+    def _parts(self) -> tuple[Complex, Complex, Complex, Complex]:
+        """(F, n) D, g C, g ki / s and K."""
+        s, gain, g = self._s, self._gains, self._drive
+        viscous = np.maximum(np.diag(self.model.values(self.parameters).viscous), 0.0)
+        D = self._inertia * s**2 + viscous * s
+        C, integral = g * (gain["kv"] + gain["kiv"] / s), g * gain["ki"] / s
+        return D, C, integral, C * (gain["kp"] + s) + integral
+
+    @cached_property
+    def _follows(self) -> Complex:
+        """(F, n) response of the motion to the reference; 1 at zero frequency, and where the
+        controller has a model of the motion.
+        """
+        D, C, integral, K = self._parts
+        if self.loop.model_term in ("feedforward", "computed_torque"):
+            return np.ones_like(D)
+        found = (C * (self._gains["kp"] + self._gains["ff"] * self._s) + integral) / (D + K)
+        found[0] = 1.0
+        return found
 
     @cached_property
     def _responses(self) -> tuple[Complex, list[tuple[int, Complex, Complex]]]:
         """(F, n) of parameters; for each gain its joint and the (F,) responses by which its
-        relative change acts, of the torque and of the velocity.
+        relative change acts, of the torque and of the speed dq - ff dq_r.
         """
-        s, gain = self._s, self._gains
-        g = np.abs(np.diag(self.loop.drive(self.model)))
-        scale = np.ones_like(g)
-        if self.loop.model_term == "computed_torque":
-            scale = largest_inertias(self.model, self.parameters)
-        C = g * scale * (gain["kv"] + gain["kiv"] / s)
-        K = C * (gain["kp"] + s) + g * scale * gain["ki"] / s
-        viscous = np.maximum(np.diag(self.model.values(self.parameters).viscous), 0.0)
-        D = largest_inertias(self.model, self.parameters) * s**2 + viscous * s
-        sensitivity = D / (D + K)
-        shares = 1.0 if self.loop.model_term == "none" else 0.0
-        lag = 1.0 - gain["ff"]
-        error = C * gain["kp"] + g * scale * gain["ki"] / s
-        by_torque, by_speed = shares / error, C * lag / error
+        s, gain, g = self._s, self._gains, self._drive
+        D, C, integral, K = self._parts
+        share = 1.0 if self.loop.model_term == "none" else 0.0
+        error = C * gain["kp"] + integral
+        of_tau, of_speed = share / error, C / error  # of the position error
+        loop_error = gain["kp"] * of_tau, gain["kp"] * of_speed - 1.0  # of kp e + ff dq_r - dq
         commands = {
-            "kp": (C * gain["kp"] * by_torque, C * gain["kp"] * by_speed),
-            "kv": (
-                g * scale * gain["kv"] * gain["kp"] * by_torque,
-                g * scale * gain["kv"] * (gain["kp"] * by_speed - lag),
-            ),
-            "ki": (
-                g * scale * gain["ki"] / s * by_torque,
-                g * scale * gain["ki"] / s * by_speed,
-            ),
-            "kiv": (
-                g * scale * gain["kiv"] / s * gain["kp"] * by_torque,
-                g * scale * gain["kiv"] / s * (gain["kp"] * by_speed - lag),
-            ),
+            "kp": (C * gain["kp"] * of_tau, C * gain["kp"] * of_speed),
+            "kv": tuple(g * gain["kv"] * each for each in loop_error),
+            "ki": (integral * of_tau, integral * of_speed),
+            "kiv": tuple(g * gain["kiv"] / s * each for each in loop_error),
         }
-        columns = [
-            (int(j), sensitivity[:, j] * commands[kind][0][:, j],
-             sensitivity[:, j] * commands[kind][1][:, j])
-            for kind in GAINS
-            for j in np.flatnonzero(gain[kind])
-        ]  # fmt: skip
+        shown = D / (D + K)
+        columns = []
+        for kind in GAINS:
+            first, second = commands[kind]
+            for j in np.flatnonzero(gain[kind]):
+                columns.append((int(j), shown[:, j] * first[:, j], shown[:, j] * second[:, j]))
         return K / (D + K), columns if self.gains_unknown else []
 
     @property
@@ -108,28 +122,41 @@ class LoopFilters:
         found = [gain[kind][j] for kind in GAINS for j in np.flatnonzero(gain[kind])]
         return np.array(found if self.gains_unknown else [], dtype=float)
 
-    def columns(self, W: Array, tau: Array, dq: Array) -> Array:
-        """(N, n, p + k) columns of the simulated torque, from those of the regressor (N, n, p)."""
+    @property
+    def feedforward(self) -> Array:
+        """(n,) fraction of the velocity of the reference that the law adds."""
+        return self._gains["ff"]
+
+    def followed(self, signal: Array, adjoint: bool = False) -> Array:
+        """A signal (N, n) of the reference as the robot follows it; or, from derivatives by what
+        it does, those by the reference.
+        """
+        return self._filter(signal, self._follows.conj() if adjoint else self._follows)
+
+    def columns(self, W: Array, tau: Array, speed: Array) -> Array:
+        """(N, n, p + k) columns of the simulated torque, from those of the regressor (N, n, p), the
+        torque and dq - ff dq_r.
+        """
         parameters, gains = self._responses
         N, n, p = W.shape
         out = np.zeros((N, n, p + len(gains)))
         out[:, :, :p] = self._filter(W, parameters[:, :, None])
-        spectra = np.fft.rfft(tau, axis=0), np.fft.rfft(dq, axis=0)
-        for k, (j, of_tau, of_dq) in enumerate(gains):
-            out[:, j, p + k] = np.fft.irfft(of_tau * spectra[0][:, j] + of_dq * spectra[1][:, j], N)
+        spectra = fft.rfft(tau, axis=0), fft.rfft(speed, axis=0)
+        for k, (j, of_tau, of_speed) in enumerate(gains):
+            found = of_tau * spectra[0][:, j] + of_speed * spectra[1][:, j]
+            out[:, j, p + k] = fft.irfft(found, N)
         return out
 
     def adjoint(self, by: Array, p: int) -> tuple[Array, Array, Array]:
-        """Derivatives of a number by W, tau and dq, from those by the columns."""
+        """Derivatives of a number by W, tau and the speed, from those by the columns."""
         parameters, gains = self._responses
         N, n, _ = by.shape
-        by_tau, by_dq = np.zeros((N, n)), np.zeros((N, n))
-        for k, (j, of_tau, of_dq) in enumerate(gains):
-            spectrum = np.fft.rfft(by[:, j, p + k])
-            by_tau[:, j] += np.fft.irfft(of_tau.conj() * spectrum, N)
-            by_dq[:, j] += np.fft.irfft(of_dq.conj() * spectrum, N)
-        return self._filter(by[:, :, :p], parameters.conj()[:, :, None]), by_tau, by_dq
+        by_tau, by_speed = np.zeros((N, n)), np.zeros((N, n))
+        for k, (j, of_tau, of_speed) in enumerate(gains):
+            spectrum = fft.rfft(by[:, j, p + k])
+            by_tau[:, j] += fft.irfft(of_tau.conj() * spectrum, N)
+            by_speed[:, j] += fft.irfft(of_speed.conj() * spectrum, N)
+        return self._filter(by[:, :, :p], parameters.conj()[:, :, None]), by_tau, by_speed
 
     def _filter(self, signal: Array, response: Complex) -> Array:
-        spectrum = np.fft.rfft(signal, axis=0)
-        return np.asarray(np.fft.irfft(response * spectrum, self.samples, axis=0))
+        return np.asarray(fft.irfft(response * fft.rfft(signal, axis=0), self.samples, axis=0))

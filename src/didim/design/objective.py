@@ -52,38 +52,57 @@ class Objective:
 
     def value(self, x: Array, weight: float) -> tuple[float, Array]:
         """The number and its slope by x."""
-        motion = self.motions.at(x)
-        W = self.unknowns.searched(*motion[:3])
-        coefficients = self._torque
+        reference = self.motions.at(x)
+        moved = self._moved(reference)
+        W, coefficients = self.unknowns.searched(*moved[:3]), self._torque
         tau = W @ coefficients
-        value, by_W, by_tau, by_dq = self._criterion(W, tau, motion.dq)
-        excess, by_motion, more = self.penalty.value(motion, tau)
+        value, by_W, by_tau, by_speed = self._criterion(W, tau, self._speed(reference, moved))
+        excess, by_reference, more = self.penalty.value(reference, tau)
         by_W += (by_tau + weight * more)[:, :, None] * coefficients
-        slopes = self._by_motion(motion, W, by_W)
-        total = [part + weight * each for part, each in zip(slopes, by_motion, strict=True)]
-        total[1] = total[1] + by_dq
-        return value + weight * excess, self.motions.slope(Sampled(*total))
+        by_moved = self._by_motion(moved, W, by_W)
+        by_moved = by_moved._replace(dq=by_moved.dq + by_speed)
+        slopes = [weight * each for each in by_reference]
+        for k, each in enumerate(by_moved[:3]):
+            slopes[k] += each if self.filters is None else self.filters.followed(each, adjoint=True)
+        if self.filters is not None:
+            slopes[1] -= self.filters.feedforward * by_speed
+        return value + weight * excess, self.motions.slope(Sampled(*slopes))
 
     def criterion_value(self, x: Array) -> float:
         """The criterion alone."""
-        motion = self.motions.at(x)
-        W = self.unknowns.searched(*motion[:3])
-        return self._criterion(W, W @ self._torque, motion.dq)[0]
+        reference = self.motions.at(x)
+        moved = self._moved(reference)
+        W = self.unknowns.searched(*moved[:3])
+        return self._criterion(W, W @ self._torque, self._speed(reference, moved))[0]
 
     def torque(self, motion: Sampled) -> Array:
-        """(N, n) of a motion on the grid."""
-        unknowns, slip = self.unknowns, self.unknowns.smooth_slip(motion.dq)
-        return unknowns.model.inverse_dynamics(*motion[:3], unknowns.parameters, slip)
+        """(N, n) of the robot that follows a motion on the grid."""
+        unknowns, moved = self.unknowns, self._moved(motion)
+        slip = unknowns.smooth_slip(moved.dq)
+        return unknowns.model.inverse_dynamics(*moved[:3], unknowns.parameters, slip)
 
     def is_met(self, x: Array) -> bool:
         """Whether every limit is met on the grid."""
         motion = self.motions.at(x)
         return self.penalty.is_met(motion, self.torque(motion))
 
-    def _criterion(self, W: Array, tau: Array, dq: Array) -> tuple[float, Array, Array, Array]:
-        """Its value, and its derivatives by W, tau and dq."""
+    def _moved(self, reference: Sampled) -> Sampled:
+        """The motion of the robot that follows a reference in its loop."""
+        if self.filters is None:
+            return reference
+        q, dq, ddq = map(self.filters.followed, reference[:3])
+        return Sampled(q, dq, ddq, reference.dddq)
+
+    def _speed(self, reference: Sampled, moved: Sampled) -> Array:
+        """(N, n) dq - ff dq_r, which the gains of the velocity act on."""
+        if self.filters is None:
+            return moved.dq
+        return moved.dq - self.filters.feedforward * reference.dq
+
+    def _criterion(self, W: Array, tau: Array, speed: Array) -> tuple[float, Array, Array, Array]:
+        """Its value, and its derivatives by W, tau and the speed."""
         p, model = W.shape[2], self.unknowns.model
-        J = W if self.filters is None else self.filters.columns(W, tau, dq)
+        J = W if self.filters is None else self.filters.columns(W, tau, speed)
         used = J[:, :, self._order(p, J.shape[2])]
         if model.affine is not None:
             used = self.unknowns.reduced(used)
@@ -106,7 +125,7 @@ class Objective:
         return np.concatenate([np.arange(p - c), np.arange(p, count), np.arange(p - c, p)])
 
     def _back(self, by_used: Array, shape: tuple[int, ...], p: int) -> tuple[Array, Array, Array]:
-        """From derivatives by the columns of the unknowns to those by W, tau and dq."""
+        """From derivatives by the columns of the unknowns to those by W, tau and the speed."""
         affine, b = self.unknowns.model.affine, len(self.unknowns.model.parameter_names)
         if affine is not None:
             k = affine.kept.size

@@ -111,7 +111,7 @@ class DesignProblem:
     @cached_property
     def _noise(self) -> tuple[Array, tuple[str, ...]]:
         slow = FourierBasis(self.settings.duration, MIN_HARMONICS)
-        plain = replace(self._free, motions=replace(self.motions, basis=slow))
+        plain = replace(self._free, motions=replace(self.motions, basis=slow), filters=None)
         drawn = random_motions(plain, self.pose, 0, NOISE_MOTIONS)
         torques = [plain.torque(plain.motions.at(x)) for x in drawn]
         rms = np.sqrt(np.mean(np.square(torques), axis=(0, 1)))

@@ -84,6 +84,7 @@ def random_motion(objective: Objective, random: np.random.Generator) -> Array:
     """x of a random motion, before it is scaled."""
     motions = objective.motions
     table = random.normal(size=(motions.n, motions.size // motions.n))
+    table[:, : motions.basis.count] *= motions.basis.random_weights(random)
     if motions.start is None:
         table[:, -1] = np.clip(OFFSET_SPREAD * table[:, -1], -0.9, 0.9)
     return table.ravel()
