@@ -193,3 +193,16 @@ def test_fixed_parameters_are_not_unknown() -> None:
     model = didim.DynamicModel(SCARA.robot, fixed={"Fv1": 0.03})
     found = didim.excite(model, 4.0, limits=LIMITS, noise=0.1, effort=0.05)
     assert "Fv1" not in found.names
+
+
+@pytest.mark.parametrize("effect", ["stribeck", "load_friction"])
+def test_effects_beyond_linear_friction_are_planned_for(effect: str) -> None:
+    joints = tuple(
+        replace(j, nominal={**j.nominal, "dFs": 0.3, "mu": 0.1}) for j in SCARA.robot.joints
+    )
+    robot = replace(SCARA.robot, joints=joints)
+    model = didim.DynamicModel(robot, effects=["viscous", "coulomb", effect])
+    found = didim.excite(model, 6.0, LOOP, limits=LIMITS, noise=0.1, effort=0.2)
+    assert found.names == (*model.base.parameter_names, *model.base.free_shapes)
+    assert np.all(np.isfinite(found.sigma))
+    assert min(found.margins.values()) >= 0

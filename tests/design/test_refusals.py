@@ -50,8 +50,8 @@ def test_limits_come_from_the_robot_and_say_which_are_defaults() -> None:
         ({"duration": 0.2}, "at least 1 s"),
         ({"limits": {"velocity": 2.0, "acceleration": 0.2}}, "too short"),
         ({"duration": -1.0}, "duration"),
-        ({"limits": {"torque": 1e-3}}, "torque of"),
-        ({"start": [9.0, 0.0]}, "start does not meet"),
+        ({"limits": {"torque": 1e-3}}, "against gravity and friction"),
+        ({"start": [9.0, 0.0]}, "start is not within"),
         ({"start": [0, 0], "limits": {"box": [[-1, 0.2], [-1, 1], [-1, 1]]}}, "box x max"),
         ({"limits": {"box": [[5.0, 6.0], [5.0, 6.0], [5.0, 6.0]]}}, "No pose"),
         ({"method": "didim"}, "loop"),
@@ -97,5 +97,5 @@ def test_a_start_in_collision_is_refused() -> None:
     robot = didim.load_robot("panda")
     limits = didim.Limits(robot, floor=0.0, self_collision=0.02)
     start = [0.0, 0.0, 0.0, -3.0, 0.0, 0.5, 0.0]
-    with pytest.raises(didim.InputError, match="link 1 - link 7 is exceeded"):
+    with pytest.raises(didim.InputError, match="link 1 - link 7 is closer"):
         didim.excite(didim.DynamicModel(robot), limits=limits, start=start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,42 +40,64 @@ def rest_pose(
         poses = middle + half * np.vstack([np.zeros(half.size), random])
     else:
         poses = start[None, :]
-    names, room = _room(model, parameters, limits, clearances, poses)
+    found = [
+        _positions(limits, poses, model.robot.joint_names),
+        *_torques(model, parameters, limits, poses),
+        *_clear(clearances, poses),
+    ]
+    room = np.hstack([each.room for each in found])
     score = room.min(axis=1)
     best = int(score.argmax())
     if score[best] > 0:
         return poses[best]
-    where = "No pose" if start is None else "The start does not meet the limits: it"
-    worst = names[int(room[best].argmin())]
-    tail = "rests" if start is None else "is not a pose that rests"
-    raise InputError(
-        f"{where} {tail} within the limits: {worst} is exceeded"
-        + (" in the best of them." if start is None else ".")
-    )
+    worst = [text for each in found for text in each.texts][int(room[best].argmin())]
+    amounts = np.hstack([each.amounts for each in found])
+    problem = worst.format(amounts[best, int(room[best].argmin())])
+    if start is None:
+        raise InputError(f"No pose rests within the limits; in the best of them {problem}.")
+    raise InputError(f"The start is not within the limits: {problem}. Choose another start.")
 
 
-def _room(
-    model: BaseModel,
-    parameters: Array,
-    limits: Limits,
-    clearances: Clearances | None,
-    poses: Array,
-) -> tuple[list[str], Array]:
-    """Names of the limits, and how far each pose (K, n) is from them, positive inside."""
-    joints = model.robot.joint_names
+class _Room(NamedTuple):
+    """Some limits at K poses."""
+
+    texts: list[str]
+    """What is said of each limit that is not met, around its amount."""
+    amounts: Array
+    """(K, limits)."""
+    room: Array
+    """(K, limits) how far a pose is from each, positive inside."""
+
+
+def _positions(limits: Limits, poses: Array, joints: tuple[str, ...]) -> _Room:
     lower, upper = limits.position.T
-    half, still = 0.5 * (upper - lower), np.zeros_like(poses)
-    names = [f"the position of {name}" for name in joints]
-    rooms = [np.minimum(poses - lower, upper - poses) / half]
-    c = len(model.contacts)
-    signs = (np.full((len(poses), c), sign) for sign in (-1.0, 1.0))
-    torques = [model.inverse_dynamics(poses, still, still, parameters, each) for each in signs]
-    limited = np.flatnonzero(np.isfinite(limits.torque))
-    if limited.size:
-        needed = np.maximum(*np.abs(torques))[:, limited]
-        names += [f"the torque of {joints[j]} (gravity and friction)" for j in limited]
-        rooms.append(1.0 - needed / limits.usable_torque[limited])
-    if clearances is not None and clearances.names:
-        names += list(clearances.names)
-        rooms.append(np.minimum(clearances.distances(poses), ENOUGH) / ENOUGH)
-    return names, np.hstack(rooms)
+    room = np.minimum(poses - lower, upper - poses) / (0.5 * (upper - lower))
+    pairs = zip(joints, limits.position, strict=True)
+    texts = [
+        f"{name} is at {{:.4g}}, not in [{low:.4g}, {high:.4g}]" for name, (low, high) in pairs
+    ]
+    return _Room(texts, poses, room)
+
+
+def _torques(model: BaseModel, parameters: Array, limits: Limits, poses: Array) -> list[_Room]:
+    """Against gravity and friction, where there is a limit."""
+    limited, still = np.flatnonzero(np.isfinite(limits.torque)), np.zeros_like(poses)
+    if not limited.size:
+        return []
+    signs = (np.full((len(poses), len(model.contacts)), sign) for sign in (-1.0, 1.0))
+    both = [model.inverse_dynamics(poses, still, still, parameters, each) for each in signs]
+    needed, usable = np.maximum(*np.abs(both))[:, limited], limits.usable_torque[limited]
+    texts = [
+        f"{model.robot.joint_names[j]} needs {{:.3g}} N.m (or N) against gravity and friction, and "
+        f"{most:.3g} are usable (its torque limit less the reserve)"
+        for j, most in zip(limited, usable, strict=True)
+    ]
+    return [_Room(texts, needed, 1.0 - needed / usable)]
+
+
+def _clear(clearances: Clearances | None, poses: Array) -> list[_Room]:
+    if clearances is None or not clearances.names:
+        return []
+    distance = clearances.distances(poses)
+    texts = [f"{name} is closer than allowed by {{:.3g}} m" for name in clearances.names]
+    return [_Room(texts, -distance, np.minimum(distance, ENOUGH) / ENOUGH)]

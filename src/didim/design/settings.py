@@ -89,10 +89,12 @@ def checked_settings(
         raise InputError(
             "gains_unknown needs DIDIM and a loop with gains of its own, such as didim.PD."
         )
-    if limits is not None and (not isinstance(limits, Limits) or limits.velocity.size != robot.n):
+    if limits is not None and not isinstance(limits, Limits):
+        raise InputError(f"limits must be didim.Limits, found {shortened(limits)}.")
+    if limits is not None and limits.velocity.size != robot.n:
         raise InputError(
-            f"limits must be didim.Limits of this robot with {robot.n} joints, found "
-            f"{shortened(limits)}."
+            f"The limits are those of {limits.velocity.size} joints, the robot {robot.name!r} has "
+            f"{robot.n} joints."
         )
     complete = Limits(robot) if limits is None else limits
     seconds = _duration(duration, complete, robot)
@@ -127,7 +129,7 @@ def _duration(duration: float, limits: Limits, robot: Robot) -> float:
         raise InputError(
             f"A duration of {seconds:g} s is too short: {robot.joint_names[slowest]} needs "
             f"{rise[slowest] / ACCELERATIONS:.3g} s to reach its velocity; give at least "
-            f"{rise[slowest]:.3g} s."
+            f"{rise[slowest]:.3g} s, or a lower velocity limit."
         )
     return seconds
 
