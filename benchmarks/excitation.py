@@ -2,8 +2,9 @@
 their limits when judged from outside at ten times the rate, how much better than random plans and
 than the condition number, and whether their sigma is what virtual experiments show.
 
-20 s, the limits of `tests/support/planned.py` with floor and self-collision, in a PD loop of 5 Hz.
-Rows are written as they end, and a second call makes those that are missing.
+The published cases, `cases/excite_tx40.toml` and `cases/excite_panda.toml`: 20 s, floor and
+self-collision, in a PD loop of 5 Hz; gains are unknown in loops of 5 and 10 Hz. Rows are written as
+they end, and a second call makes those that are missing.
 """
 
 from __future__ import annotations
@@ -19,33 +20,30 @@ import didim
 from benchmarks.resumable import run_missing
 from didim.design.predict import Prediction, geometric_mean, sigma_of
 from didim.design.unknowns import Unknowns
-from support.planned import LOOP_FREQUENCY, outside_margins, published_limits
+from didim.study.planned import limits_with_defaults
+from support.planned import case, outside_margins, planned
 
 RESULTS = Path(__file__).parent / "results" / "excitation.jsonl"
 ROBOTS = ("tx40", "panda")
 RANDOM_PLANS, EXPERIMENTS = 100, 60
 LOW, HIGH = 0.8, 1.25
+LOOP_HERTZ = 5.0
 
 
-def model_of(robot: str) -> didim.DynamicModel:
-    """The model with all effects that the robot declares."""
-    return didim.DynamicModel(didim.load_robot(robot))
-
-
-def plan_of(robot: str, seed: int, hertz: float = 1.0, **settings: Any) -> didim.Plan:
-    """The plan of a seed; the loop's bandwidth is `hertz` times the usual one."""
-    model = model_of(robot)
-    J = didim.largest_inertias(model, model.nominal)
-    omega = hertz * LOOP_FREQUENCY
+def with_loop(robot: str, hertz: float, seed: int, **settings: Any) -> didim.Plan:
+    """A plan in a PD loop whose gains are given, for the limits of the case."""
+    study = case(robot)
+    limits, _ = limits_with_defaults(study.model.robot, **study.settings.limits.given())
+    J, omega = didim.largest_inertias(study.model, study.model.nominal), 2 * np.pi * hertz
     loop = didim.PD(kp=np.full(J.size, omega / 2), kv=2 * omega * J)
-    limits = published_limits(model.robot)
-    return didim.excite(model, 20.0, loop, limits=limits, seed=seed, **settings)
+    noise = study.settings.excite.noise
+    return didim.excite(study.model, 20.0, loop, limits=limits, seed=seed, noise=noise, **settings)
 
 
 def feasible(robot: str, seed: int) -> dict[str, Any]:
     """A plan, its time and its margins from outside."""
     began = time.process_time()
-    plan = plan_of(robot, seed)
+    plan = planned(robot, seed=seed)
     cpu = time.process_time() - began
     margins = outside_margins(plan)
     return {
@@ -60,10 +58,10 @@ def feasible(robot: str, seed: int) -> dict[str, Any]:
 
 def compared(robot: str, seed: int) -> dict[str, Any]:
     """Geometric mean of sigma over that of the best random plan, and of a plan for the condition
-    number with as many iterations.
+    number with half as many iterations again.
     """
-    plan = plan_of(robot, seed, random_plans=RANDOM_PLANS)
-    condition = plan_of(robot, seed, criterion="condition", noise=plan.noise)
+    plan = planned(robot, seed=seed, random_plans=RANDOM_PLANS)
+    condition = planned(robot, seed=seed, criterion="condition", effort=1.5)
     assert plan.sigma_random is not None
     return {
         "random": geometric_mean(plan.sigma / plan.sigma_random),
@@ -73,10 +71,10 @@ def compared(robot: str, seed: int) -> dict[str, Any]:
     }
 
 
-def gains(robot: str, seed: int, hertz: float = 1.0) -> dict[str, Any]:
+def gains(robot: str, seed: int, hertz: float) -> dict[str, Any]:
     """Sigma of the gains over that of a plan that ignores them."""
-    found = plan_of(robot, seed, hertz, gains_unknown=True)
-    ignoring = plan_of(robot, seed, hertz, noise=found.noise)
+    found = with_loop(robot, hertz, seed, gains_unknown=True)
+    ignoring = with_loop(robot, hertz, seed)
     unknowns = Unknowns(ignoring.model, ignoring.model.nominal, ignoring.limits.velocity)
     prediction = Prediction(unknowns, ignoring.loop, True, found.noise, found.rate)
     sigma = sigma_of(prediction.information(ignoring.motion, ignoring.trajectory))
@@ -93,7 +91,8 @@ def true(robot: str, method: str) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "idim": {"method": "idim"}, "didim": {}, "gains": {"gains_unknown": True}
     }[method]  # fmt: skip
-    model, plan = model_of(robot), plan_of(robot, 0, **settings)
+    plan = with_loop(robot, LOOP_HERTZ, 0, **settings)
+    model = plan.model.full
     fractions = plan.noise / np.sqrt(np.mean(plan.motion.tau**2, axis=0))
     solver: Any = didim.IDIM(lack_of_fit=False)
     if method != "idim":
@@ -129,7 +128,7 @@ def row(task: tuple[str, str, int]) -> dict[str, Any]:
     if name == "true":
         found = run(robot, option)
     elif name == "gains":
-        found = gains(robot, seed, float(option or 1.0))
+        found = gains(robot, seed, float(option))
     else:
         found = run(robot, seed)
     return {"robot": robot, "kind": kind, "seed": seed, **found}
@@ -144,8 +143,8 @@ def main() -> None:
     parser.add_argument("--kind", help="only kinds that begin with this text")
     parser.add_argument("--jobs", type=int, default=1)
     chosen = parser.parse_args()
-    kinds = {"feasible": chosen.seeds, "compared": chosen.compared, "gains": chosen.compared}
-    kinds |= {"gains 2": chosen.compared, "true idim": 1, "true didim": 1, "true gains": 1}
+    kinds = {"feasible": chosen.seeds, "compared": chosen.compared, "gains 5": chosen.compared}
+    kinds |= {"gains 10": chosen.compared, "true idim": 1, "true didim": 1, "true gains": 1}
     tasks = [
         (robot, kind, seed)
         for kind, seeds in kinds.items()

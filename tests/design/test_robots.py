@@ -55,11 +55,8 @@ def test_twelve_joints_with_slides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["tx40", "panda"])
 def test_plans_of_arms_judged_from_outside(name: str) -> None:
     pytest.importorskip("pinocchio")
-    from support.planned import LOOP_FREQUENCY, outside_margins, published_limits
+    from support.planned import outside_margins, planned
 
-    model = didim.DynamicModel(didim.load_robot(name))
-    limits, loop = published_limits(model.robot), didim.PD(natural_frequency=LOOP_FREQUENCY)
-    found = didim.excite(model, 8.0, loop, limits=limits, effort=0.1, seed=3)
-    margins = outside_margins(found)
+    margins = outside_margins(planned(name, duration=8.0, effort=0.1, seed=3))
     assert min(margins.values()) >= 0
     assert margins["torque"] == pytest.approx(margins["torque of Pinocchio"], abs=2e-3)

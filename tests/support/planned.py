@@ -4,6 +4,9 @@ link frames by Pinocchio.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 
@@ -11,22 +14,21 @@ import didim
 from didim.design.capsules import link_capsules
 from didim.design.clearance import clearances
 from didim.robot.robot import BASE
+from didim.study.planned import plan_study
 from support.pinocchio_model import pinocchio_model
 
-PANDA_ACCELERATION = (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)
-PANDA_JERK = (7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0)
+CASES = Path(__file__).parents[2] / "cases"
 CHECK_RATE = 10_000.0
-LOOP_FREQUENCY = 31.4
 
 
-def published_limits(robot: didim.Robot) -> didim.Limits:
-    """Of the panda as its maker gives them; the TX40's are those of its file, with the default
-    acceleration and jerk. Floor and self-collision for both.
-    """
-    given = {"floor": 0.0, "self_collision": 0.02}
-    if robot.name == "panda":
-        given |= {"acceleration": PANDA_ACCELERATION, "jerk": PANDA_JERK}
-    return didim.Limits(robot, **given)
+def case(robot: str) -> didim.Study:
+    """The published design case of a robot: its model, loop and limits."""
+    return didim.load_study(CASES / f"excite_{robot}.toml")
+
+
+def planned(robot: str, **settings: Any) -> didim.Plan:
+    """The plan of a case, with other settings of `didim.excite`."""
+    return plan_study(case(robot), settings, {})[0]
 
 
 def outside_margins(plan: didim.Plan, rate: float = CHECK_RATE) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,25 +63,33 @@ class BackOff:
     """(n,) at rest within the limits."""
 
     def feasible(self, x: Array) -> tuple[Array, Checked]:
-        """The largest share of the motion that meets every limit; refused where too little is
-        left.
+        """The largest share of the motion that meets every limit: joints that exceed a limit of
+        their own are shrunk alone, all of them for a clearance. Refused where too little is left.
         """
-        factor = 1.0
+        factors = np.ones(self.motions.n)
         while True:
-            tried = self.motions.towards(x, self.pose, factor)
-            reference = self.verification.reference(self.motions, tried)
-            name = min(reference, key=lambda each: reference[each])
-            if reference[name] >= 0:
-                checked = self.verification.check(self.motions, tried, reference)
+            tried = self.motions.towards(x, self.pose, factors)
+            margins = self.verification.reference(self.motions, tried)
+            if min(margins.values()) >= 0:
+                checked = self.verification.check(self.motions, tried, margins)
                 if checked.is_feasible:
                     return tried, checked
-                name = checked.worst[0]
-                factor *= min(SHRINK, 1.0 + 0.5 * max(checked.worst[1], -0.2))
-            else:
-                factor *= min(SHRINK, 1.0 + 0.5 * max(reference[name], -0.2))
-            if factor < LEAST:
+                margins = checked.margins
+            factors = factors * self._shrinking(margins)
+            if factors.min() < LEAST:
+                name = min(margins, key=lambda each: margins[each])
                 raise InputError(
                     f"No plan meets the limits: the {name} binds, even for a motion of "
                     f"{100 * LEAST:.0f} % of the range. Relax it, lengthen the duration or choose "
                     "another start."
                 )
+
+    def _shrinking(self, margins: Mapping[str, float]) -> Array:
+        """(n,) factors for the limits that are exceeded."""
+        factors, joints = np.ones(self.motions.n), self.verification.joints
+        for name, margin in margins.items():
+            if margin < 0:
+                at = joints.get(name, slice(None))
+                factor = min(SHRINK, 1.0 + 0.5 * max(margin, -0.2))
+                factors[at] = np.minimum(factors[at], factor)
+        return factors

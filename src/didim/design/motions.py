@@ -119,9 +119,12 @@ class Motions:
             offset = offset - coefficients @ self.basis.shapes(np.zeros(1))[0, 0]
         return self.basis.trajectory(coefficients, offset)
 
-    def towards(self, x: Array, pose: Array, factor: float) -> Array:
-        """x of the motion shrunk by `factor` towards a pose (n,): pose + factor (q - pose)."""
-        table = factor * x.reshape(self.n, -1)
+    def towards(self, x: Array, pose: Array, factor: float | Array) -> Array:
+        """x of the motion shrunk by one factor, or one for each joint (n,), towards a pose (n,):
+        pose + factor (q - pose).
+        """
+        factors = np.broadcast_to(np.asarray(factor, dtype=float), (self.n,))
+        table = factors[:, None] * x.reshape(self.n, -1)
         if self.start is None:
-            table[:, -1] += (1.0 - factor) * (pose - self.middle) / self.half
+            table[:, -1] += (1.0 - factors) * (pose - self.middle) / self.half
         return table.ravel()

@@ -13,7 +13,7 @@ from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.design.basis import FourierBasis, MotionBasis, SplineBasis
 from didim.design.clearance import Clearances, clearances
-from didim.design.criterion import LogDet
+from didim.design.criterion import LogDet, WeightedSigma
 from didim.design.feasible import BackOff
 from didim.design.known import Source, known_information
 from didim.design.loop_filters import LoopFilters
@@ -30,6 +30,7 @@ from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
+from didim.results.formatting import listed
 
 Array = NDArray[np.float64]
 
@@ -169,8 +170,14 @@ class DesignProblem:
             sigma_random=self._best_random(watch),
             sigma_before=before,
             stopped=watch.stopped,
-            messages=self._noise[1],
+            messages=(*self._noise[1], *self._default_limits),
         )
+
+    @property
+    def _default_limits(self) -> tuple[str, ...]:
+        """Which limits the description does not have."""
+        names = list(self.settings.limits.defaults)
+        return (f"Limits by default: {listed(names)}; give them in Limits.",) if names else ()
 
     def _first_feasible(self, tried: Sequence[Array]) -> tuple[Array, Checked]:
         """The first of the motions that can be made to meet every limit."""
@@ -188,12 +195,13 @@ class DesignProblem:
         return self.known + self.prediction.information(checked.motion, trajectory)
 
     def _best_random(self, watch: Watch) -> Array | None:
-        """(b,) sigma of the best of the random plans."""
+        """(b,) sigma of the random plan with the least geometric mean of sigma."""
         count = self.settings.random_plans
         if not count or watch.stopped:
             return None
         seed = self.settings.seed + 1
         drawn = random_motions(self._free, self.pose, seed, count)
-        drawn.sort(key=self.objective.criterion_value)
+        mean = replace(self.objective, criterion=WeightedSigma(np.ones(len(self.names))))
+        drawn.sort(key=mean.criterion_value)
         x, checked = self._first_feasible(drawn)
         return sigma_of(self._information(x, checked))

@@ -39,9 +39,9 @@ class Budget:
     """Random motions."""
     starts: int = 3
     """The best of them that are improved."""
-    first: int = 40
+    first: int = 60
     """Iterations of each."""
-    last: tuple[int, ...] = (60, 40)
+    last: tuple[int, ...] = (150, 60)
     """Iterations of the best of these, with growing penalty."""
     weights: tuple[float, ...] = (300.0, 1000.0, 10_000.0)
     """Of the penalty, at first and then."""

@@ -8,6 +8,7 @@ below them by at most half of its change from one sample to the next.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
+
+KINDS = ("position", "velocity", "acceleration", "jerk", "torque")
+"""Of limits that each joint has."""
 
 PERIOD = 1e-3
 """Between two samples that are checked, s."""
@@ -60,17 +64,20 @@ class Verification:
     limits: Limits
     clearances: Clearances | None
 
+    @cached_property
+    def joints(self) -> dict[str, int]:
+        """The joint of each limit that is one joint's own."""
+        names = self.model.robot.joint_names
+        return {_named(kind, name): j for kind in KINDS for j, name in enumerate(names)}
+
     def reference(self, motions: Motions, x: Array) -> dict[str, float]:
         """Margins of the reference alone."""
         q, dq, ddq, dddq = self._sampled(motions, x)
         names, limits = self.model.robot.joint_names, self.limits
         found = self._position(q)
-        for label, signal, limit in (
-            ("velocity", dq, limits.velocity),
-            ("acceleration", ddq, limits.acceleration),
-            ("jerk", dddq, limits.jerk),
-        ):
-            found |= _margins(label, names, signal, limit)
+        given = limits.velocity, limits.acceleration, limits.jerk
+        for kind, signal, limit in zip(KINDS[1:4], (dq, ddq, dddq), given, strict=True):
+            found |= _margins(kind, names, signal, limit)
         return found | self._clear(q)
 
     def check(self, motions: Motions, x: Array, reference: dict[str, float]) -> Checked:
@@ -123,7 +130,7 @@ class Verification:
         room = np.minimum((q - lower).min(axis=0), (upper - q).min(axis=0)) - rise
         names = self.model.robot.joint_names
         return {
-            f"position of {name}": float(each)
+            _named("position", name): float(each)
             for name, each in zip(names, room / half, strict=True)
         }
 
@@ -146,7 +153,11 @@ def _between(signal: Array) -> Array:
     return BETWEEN * np.abs(np.diff(signal, 2, axis=0)).max(axis=0)
 
 
-def _margins(label: str, names: tuple[str, ...], signal: Array, limit: Array) -> dict[str, float]:
+def _margins(kind: str, names: tuple[str, ...], signal: Array, limit: Array) -> dict[str, float]:
     peak = np.abs(signal).max(axis=0) + _between(signal)
     margins = 1.0 - peak / limit
-    return {f"{label} of {name}": float(each) for name, each in zip(names, margins, strict=True)}
+    return {_named(kind, name): float(each) for name, each in zip(names, margins, strict=True)}
+
+
+def _named(kind: str, joint: str) -> str:
+    return f"{kind} of {joint}"
