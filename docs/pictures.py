@@ -130,9 +130,34 @@ def report() -> None:
         browser.close()
 
 
+def plan() -> None:
+    """What the links of a Panda sweep over, from the report of its design case."""
+    import shutil
+    import tempfile
+
+    from playwright.sync_api import sync_playwright
+
+    from didim.study import load_study
+    from didim.study.planned import plan_study
+
+    study = load_study(IMAGES.parents[1] / "cases" / "excite_panda.toml")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        page = plan_study(study, {}, {})[0].report(Path(folder) / "plan.html")
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        opened = browser.new_page(viewport={"width": 900, "height": 700})
+        opened.goto(page.as_uri())
+        slider = "e => { e.value = 160; e.dispatchEvent(new Event('input')); }"
+        opened.eval_on_selector("input[type=range]", slider)
+        opened.query_selector("#space .plot").screenshot(path=IMAGES / "plan.png")
+        browser.close()
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     torque_shares()
     sticking()
     demo()
     report()
+    plan()

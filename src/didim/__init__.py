@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         largest_inertias,
         linearise,
     )
+    from didim.design import Limits, Plan, excite
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
@@ -113,6 +114,7 @@ _MODULES = {
     "didim.improvement": ("Improvement", "improve"),
     "didim.payload": ("DriveGains", "Payload", "identify_drive_gains", "identify_payload"),
     "didim.export": ("inverse_dynamics_code",),
+    "didim.design": ("Limits", "Plan", "excite"),
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
@@ -143,10 +145,12 @@ __all__ = [
     "Joint",
     "LackOfFit",
     "LackRow",
+    "Limits",
     "Motion",
     "OutputError",
     "OwnLaw",
     "Payload",
+    "Plan",
     "PointToPoint",
     "Reference",
     "Robot",
@@ -158,6 +162,7 @@ __all__ = [
     "__version__",
     "control_law",
     "effects",
+    "excite",
     "identify",
     "identify_drive_gains",
     "identify_payload",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from didim.cli import main
 from support.estimates import estimate_of
+from support.plans import plan_of
 from support.reported import found, hostile
 from support.virtual import model, share_paper
 
@@ -280,3 +282,44 @@ def test_keys_of_the_browser_are_left_to_it(opened, demo):
     for key in ("Control++", "Control+-", "Alt+ArrowLeft"):
         page.keyboard.press(key)
     assert plot.get_attribute("data-view") is None
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory) -> Path:
+    return plan_of().report(tmp_path_factory.mktemp("plan") / "plan.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_plan_can_be_read(opened, plan, scheme):
+    for width in (320, 1280):
+        page = opened(plan, width, color_scheme=scheme)
+        assert page.complaints == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+    assert all(plot.query_selector("svg") for plot in page.query_selector_all(".plot"))
+
+
+def test_the_robot_of_a_plan_is_turned_and_moved(opened, plan):
+    page = opened(plan)
+    plot = page.query_selector("#space .plot")
+    seen = [paths(page, plot)]
+    page.query_selector("#space button[data-act=left]").click()
+    seen.append(paths(page, plot))
+    plot.focus()
+    page.keyboard.press("ArrowUp")
+    seen.append(paths(page, plot))
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 200, steps=3)
+    page.mouse.up()
+    seen.append(paths(page, plot))
+    before = page.inner_text("#space output")
+    page.eval_on_selector(
+        "#space input", "e => { e.value = 100; e.dispatchEvent(new Event('input')); }"
+    )
+    seen.append(paths(page, plot))
+    assert all(one != other for one, other in pairwise(seen))
+    assert page.inner_text("#space output") != before
+    assert "nearest limit" in before
+    assert page.complaints == []

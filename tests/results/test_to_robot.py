@@ -189,7 +189,7 @@ def test_names_that_need_care(tmp_path):
 
 def test_pitch_at_a_right_angle(tmp_path):
     """Where roll and yaw turn about the same axis, the written angles still give the rotation."""
-    from didim.robot.urdf import _rotation
+    from didim.robot.urdf_numbers import _rotation
     from didim.robot.write_urdf import roll_pitch_yaw
 
     rng = np.random.default_rng(0)

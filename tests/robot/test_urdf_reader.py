@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import didim
-from didim.robot.urdf import smallest_rotation
+from didim.robot.shape import smallest_rotation
 from support.files import ARM_URDF
 from support.random_urdf import random_urdf
 

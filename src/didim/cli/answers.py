@@ -307,6 +307,64 @@ class PayloadAnswer(Answer):
     """What was written."""
 
 
+class LimitsAnswer(Answer):
+    """What the motion does not exceed."""
+
+    position: list[list[float]]
+    """Lower and upper of each joint, rad or m."""
+    velocity: list[float]
+    acceleration: list[float]
+    jerk: list[float]
+    torque: list[Number]
+    """Null: unlimited."""
+    torque_reserve: float
+    floor: float | None
+    """m; null: there is none."""
+    box: list[list[Number]] | None
+    self_collision: float | None
+    """Clearance, m; null: not watched."""
+
+
+class ExciteAnswer(Answer):
+    """The result of `didim excite`."""
+
+    robot: str
+    joints: list[str]
+    method: str
+    duration: float
+    """s."""
+    seed: int
+    gains_unknown: bool
+    stopped: bool
+    """Whether it was stopped on request: the best plan until then."""
+    messages: list[str]
+    names: list[str]
+    """Base parameters, then unknown gains."""
+    values: list[Number]
+    """Nominal, SI."""
+    sigma: list[Number]
+    """Predicted standard deviations, SI."""
+    relative_sigma: list[Number]
+    """Percent of the nominal values."""
+    sigma_random: list[Number] | None
+    """Those of the best random plan; null: not compared."""
+    sigma_before: list[Number] | None
+    """Those of what was known before; null: nothing was given."""
+    noise: list[float]
+    """Standard deviation of the torque of a sample, N.m or N."""
+    rate: float
+    """Samples per second of the record."""
+    margins: dict[str, float]
+    """How far the motion stays inside each limit, as a fraction of it."""
+    binding: list[str]
+    """The limits with margins below 5 %, nearest first."""
+    limits: LimitsAnswer
+    seconds: float
+    """That the design took."""
+    files: list[str]
+    """What was written."""
+
+
 class FindingAnswer(Answer):
     """One finding of `didim check`."""
 
@@ -428,6 +486,7 @@ SCHEMAS: dict[str, type[Answer]] = {
     "compare": CompareAnswer,
     "improve": ImproveAnswer,
     "payload": PayloadAnswer,
+    "excite": ExciteAnswer,
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
 }

@@ -25,7 +25,8 @@ from didim.cli.progress import progress
 from didim.cli.saving import Writer, saved
 from didim.errors import InputError
 from didim.output import Overwrite, Seen, free, refuse_inputs
-from didim.report.page import ENDINGS, write_report
+from didim.report.html import ENDINGS
+from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.results.estimate_data import estimate_data
 from didim.results.identified import to_robot

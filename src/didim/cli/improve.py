@@ -13,7 +13,8 @@ from didim.cli.progress import progress
 from didim.cli.saving import Writer, saved
 from didim.improvement.path import Improvement, Step
 from didim.output import Overwrite, write
-from didim.report.page import ENDINGS, write_report
+from didim.report.html import ENDINGS
+from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.results.lack_data import plain_row
 from didim.results.serialisation import finite

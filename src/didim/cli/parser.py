@@ -17,7 +17,17 @@ _SET = (
     "experiment.0.use=validate; repeatable"
 )
 _SHELLS = ("bash", "zsh", "tcsh")
-ANSWERS = ("study", "identify", "check", "compare", "improve", "payload", "simulate", "base")
+ANSWERS = (
+    "study",
+    "identify",
+    "check",
+    "compare",
+    "improve",
+    "payload",
+    "excite",
+    "simulate",
+    "base",
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,6 +91,7 @@ def make_parser() -> argparse.ArgumentParser:
     for add in (_add_init, _add_check, _add_identify, _add_improve, _add_compare, _add_payload):
         add(commands)
     for add in (
+        _add_excite,
         _add_simulate,
         _add_export,
         _add_base,
@@ -315,6 +326,81 @@ def _add_payload(commands: _Commands) -> None:
     _files(payload.add_argument("--report", metavar="FILE", help="write an HTML report"))
     _project(payload)
     _force(payload)
+
+
+def _add_excite(commands: _Commands) -> None:
+    excite = commands.add(
+        "excite",
+        "plan the motion whose record tells most about a robot",
+        """didim excite arm.urdf --duration 20 --floor 0 --out plan.csv --report plan.html
+        didim excite study.toml --gains-unknown --out plan.yaml
+        didim excite study.toml --after result.json --out next.csv --json""",
+        "ROBOT is a robot, or a study that describes its loop, its limits ([limits]) and the "
+        "design ([excite]). The motion stays inside every limit, or is refused with the one that "
+        "binds. Ctrl-C stops with the best plan so far. Exit status 0: planned, 1: stopped or no "
+        "such motion, 2: bad input.",
+    )
+    _files(
+        excite.add_argument(
+            "source",
+            metavar="ROBOT",
+            help="a shipped robot's name, a .urdf or .toml file, or a study (.toml)",
+        )
+    )
+    excite.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
+    excite.add_argument(
+        "--duration", metavar="SECONDS", type=float, help="of the motion (default 20)"
+    )
+    excite.add_argument(
+        "--rate",
+        metavar="HZ",
+        type=float,
+        help="samples per second of the record and of --out (default: the controller's, or 1000)",
+    )
+    excite.add_argument("--seed", type=int, metavar="N", help="of the search (default 0)")
+    excite.add_argument(
+        "--gains-unknown",
+        action="store_true",
+        default=None,
+        help="the gains of the study's loop are to be estimated too",
+    )
+    excite.add_argument("--floor", metavar="Z", type=float, help="height of the floor, m")
+    excite.add_argument(
+        "--self-collision",
+        metavar="M",
+        type=float,
+        help="clearance between links, m (default 0.01 where the description has all shapes)",
+    )
+    _files(
+        excite.add_argument(
+            "--after",
+            metavar="RESULT",
+            action="append",
+            default=[],
+            help="a saved result (.json): plan what it does not know yet; repeatable",
+        )
+    )
+    excite.add_argument(
+        "--random-plans",
+        metavar="N",
+        type=int,
+        help="compare with the best of N random plans (default 20 with --report, else 0)",
+    )
+    _joints(excite)
+    _json(excite)
+    _files(
+        excite.add_argument(
+            "--out",
+            metavar="FILE",
+            help="write the trajectory: .csv, .json, or a ROS 2 JointTrajectory as .yaml or .mcap",
+        )
+    )
+    _files(
+        excite.add_argument(
+            "--report", metavar="FILE", help="write an HTML report, one file that opens from disk"
+        )
+    )
+    _force(excite)
 
 
 def _add_simulate(commands: _Commands) -> None:

@@ -16,7 +16,8 @@ from didim.cli.saving import Writer, saved
 from didim.errors import InputError
 from didim.output import Overwrite, Seen, free, refuse_inputs
 from didim.payload import Payload, identify_payload
-from didim.report.page import ENDINGS, write_report
+from didim.report.html import ENDINGS
+from didim.report.page import write_report
 from didim.results import load_estimate
 from didim.results.identified import to_robot
 from didim.results.serialisation import finite

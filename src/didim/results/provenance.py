@@ -20,13 +20,13 @@ def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str,
     """Settings of the method, versions of what computed, and what it computed on."""
     return {
         "settings": described(settings),
-        "versions": dict(_versions()),
+        "versions": dict(versions()),
         "data": hashed(experiments),
     }
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     """Of Python and of what computed; read once, since looking them up takes as long as a short
     simulation.
     """

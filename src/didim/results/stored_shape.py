@@ -79,6 +79,18 @@ _PREPROCESSING = {
     "signs": _UNKNOWN,
 }
 
+_SHAPES = Absent(
+    [
+        {
+            "kind": str,
+            "size": [float],
+            "rotation": [[float]],
+            "translation": [float],
+            "file": str,
+        }
+    ]
+)
+
 _JOINT = {
     "name": str,
     "kind": str,
@@ -93,6 +105,7 @@ _JOINT = {
     "nominal": Table(_UNKNOWN),
     "link_frame": [[float]],
     "mimic": Maybe({"joint": str, "ratio": float, "offset": float}),
+    "shapes": _SHAPES,
 }
 
 _RECORD = {"name": str, "samples": int, "sha256": str}
@@ -163,6 +176,7 @@ ESTIMATE = {
             "couplings": [_COUPLING],
             "effects": Absent([Table(Any)]),
             "drive": Maybe(Table(Any)),
+            "shapes": _SHAPES,
         },
         "effects": Maybe([Any]),
         "shapes": Absent(Table(float)),

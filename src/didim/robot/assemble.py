@@ -14,6 +14,7 @@ from didim.errors import InputError
 from didim.robot.inertia import transformed
 from didim.robot.mimic import Mimic
 from didim.robot.robot import BASE, Joint, unknown_link
+from didim.robot.shape import Shape
 
 Array = NDArray[np.float64]
 
@@ -37,6 +38,8 @@ class Body:
     effects: frozenset[str] = frozenset()
     nominal: Mapping[str, float] = field(default_factory=dict)
     mimic: Mimic | None = None
+    shapes: tuple[Shape, ...] = ()
+    """In the link's own axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,7 @@ def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
     placements: dict[str | None, _Placement] = {None: _Placement(BASE, np.eye(3), np.zeros(3))}
     moving: list[tuple[Body, _Placement]] = []
     links: list[Array | None] = []
+    shapes: list[tuple[Shape, ...]] = []
     for body in bodies:
         if body.parent not in placements:
             raise InputError(
@@ -66,34 +70,55 @@ def assemble(bodies: Sequence[Body], where: str) -> tuple[Joint, ...]:
             raise InputError(
                 f"{where}: two joints are called {body.name!r}; give each its own name."
             )
-        parent = placements[body.parent]
-        place = _Placement(
-            parent.index,
-            parent.rotation @ body.rotation,
-            parent.rotation @ body.translation + parent.translation,
-        )
+        place = _below(placements[body.parent], body)
         if body.kind == "fixed":
             placements[body.name] = place
+            if place.index != BASE:
+                shapes[place.index] += _moved(body.shapes, place)
             if place.index != BASE and body.link is not None:
                 links[place.index] = _sum(
                     links[place.index], transformed(body.link, place.rotation, place.translation)
                 )
         else:
-            placements[body.name] = _Placement(len(moving), body.axes.T, np.zeros(3))
+            placements[body.name] = own = _Placement(len(moving), body.axes.T, np.zeros(3))
             moving.append((body, place))
+            shapes.append(_moved(body.shapes, own))
             links.append(
                 None if body.link is None else transformed(body.link, body.axes.T, np.zeros(3))
             )
     return tuple(
-        _joint(body, place, link) for (body, place), link in zip(moving, links, strict=True)
+        _joint(body, place, link, around)
+        for (body, place), link, around in zip(moving, links, shapes, strict=True)
     )
+
+
+def base_shapes(own: tuple[Shape, ...], bodies: Sequence[Body]) -> tuple[Shape, ...]:
+    """The shapes of the base: its own and those of the bodies that are fixed to it."""
+    places: dict[str | None, _Placement] = {None: _Placement(BASE, np.eye(3), np.zeros(3))}
+    for body in bodies:
+        if body.kind == "fixed" and body.parent in places:
+            places[body.name] = place = _below(places[body.parent], body)
+            own += _moved(body.shapes, place)
+    return own
+
+
+def _below(parent: _Placement, body: Body) -> _Placement:
+    return _Placement(
+        parent.index,
+        parent.rotation @ body.rotation,
+        parent.rotation @ body.translation + parent.translation,
+    )
+
+
+def _moved(shapes: tuple[Shape, ...], place: _Placement) -> tuple[Shape, ...]:
+    return tuple(shape.moved(place.rotation, place.translation) for shape in shapes)
 
 
 def _sum(one: Array | None, other: Array) -> Array:
     return other if one is None else one + other
 
 
-def _joint(body: Body, place: _Placement, link: Array | None) -> Joint:
+def _joint(body: Body, place: _Placement, link: Array | None, shapes: tuple[Shape, ...]) -> Joint:
     frame = np.eye(4)
     frame[:3, :3] = body.axes
     return Joint(
@@ -110,4 +135,5 @@ def _joint(body: Body, place: _Placement, link: Array | None) -> Joint:
         nominal=body.nominal,
         link_frame=frame,
         mimic=body.mimic,
+        shapes=shapes,
     )

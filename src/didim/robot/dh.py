@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
 from didim.reading import read_bytes
-from didim.robot.assemble import Body, assemble
+from didim.robot.assemble import Body, assemble, base_shapes
 from didim.robot.drive import Drive
 from didim.robot.effect_tables import effects_of
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects
@@ -33,6 +33,7 @@ from didim.robot.hold import (
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.mimic import Mimic
 from didim.robot.robot import Coupling, Robot, unknown_link
+from didim.robot.shape import Shape, capsule
 
 Array = NDArray[np.float64]
 
@@ -60,12 +61,21 @@ def read_dh(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     driven = [body.name for body in bodies if body.kind != "fixed" and body.mimic is None]
     drive = _drive(fields.table("drive"), len(driven))
     own = effects_of(fields.list("effect"), path.name)
+    shapes = _shapes(fields)
     fields.finish()
     held = held_positions(bodies, choice, path.name)
-    joints = assemble(with_held(bodies, held, unknown_link()), path.name)
+    fixed = with_held(bodies, held, unknown_link())
+    joints = assemble(fixed, path.name)
     moving = with_held_drives(names, driven, joints, couplings, drive, path.name)
     moving["effects"] = with_held_effects(own, names, held, path.name)
-    return Robot(name, gravity=gravity, reference=reference, locked=held, **moving)
+    return Robot(
+        name,
+        gravity=gravity,
+        reference=reference,
+        locked=held,
+        shapes=base_shapes(shapes, fixed),
+        **moving,
+    )
 
 
 def placement(
@@ -99,11 +109,11 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
     parent = fields.text("parent", before)
     rotation, translation = _place(fields)
     link, nominal = _nominal(fields, LINK if kind == "fixed" else (*LINK, *EFFECT_STEMS))
+    shapes = _shapes(fields)
     if kind == "fixed":
         fields.finish()
-        return Body(
-            name, kind, None if parent == BASE_NAME else parent, rotation, translation, link
-        )
+        above = None if parent == BASE_NAME else parent
+        return Body(name, kind, above, rotation, translation, link, shapes=shapes)
     effects = check_effects(fields.texts("effects", sorted(default_effects)), fields.where)
     body = Body(
         name=name,
@@ -118,6 +128,7 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
         effects=effects,
         nominal=nominal,
         mimic=_mimic(fields.table("mimic")),
+        shapes=shapes,
     )
     fields.finish()
     return body
@@ -130,6 +141,19 @@ def _mimic(fields: Fields | None) -> Mimic | None:
     found = Mimic(fields.text("joint"), fields.number("ratio", 1.0), fields.number("offset", 0.0))
     fields.finish()
     return found
+
+
+def _shapes(fields: Fields) -> tuple[Shape, ...]:
+    """capsules = [{ from = [0, 0, 0], to = [0, 0, 0.2], radius = 0.05 }, ...], m."""
+    found = []
+    for table in fields.tables("capsules"):
+        start, end = table.numbers("from", 3), table.numbers("to", 3)
+        radius = table.number("radius")
+        table.finish()
+        if not radius > 0:
+            raise InputError(f"{table.where}: the radius must be positive, found {radius:g}.")
+        found.append(capsule(start, end, radius))
+    return tuple(found)
 
 
 def _place(fields: Fields) -> tuple[Array, Array]:

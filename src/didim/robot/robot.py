@@ -21,6 +21,7 @@ from didim.robot.effect import Effect
 from didim.robot.effect_joints import joint_weights
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, LINK, check_effects, check_own_name
 from didim.robot.mimic import Mimic, check_mimics
+from didim.robot.shape import Shape
 from didim.validation import array_of
 
 Array = NDArray[np.float64]
@@ -73,6 +74,8 @@ class Joint:
     """(4, 4) this frame in the axes of the link as its file writes them."""
     mimic: Mimic | None = None
     """The joint that it follows, which follows none itself; None: it has a coordinate."""
+    shapes: tuple[Shape, ...] = ()
+    """What its link is taken for where collisions are considered, in this frame."""
 
     def __post_init__(self) -> None:
         where = f"Joint {self.name!r}"
@@ -115,6 +118,8 @@ class Robot:
     """Effects that name their joints themselves: a user's own."""
     locked: Mapping[str, float] = field(default_factory=dict)
     """Joints of the description that are held, and where, rad or m; they are not among `joints`."""
+    shapes: tuple[Shape, ...] = ()
+    """What the base is taken for where collisions are considered, in its frame."""
 
     def __post_init__(self) -> None:
         if not self.joints:

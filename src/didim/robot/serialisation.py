@@ -13,6 +13,7 @@ from didim.robot.drive import Drive
 from didim.robot.effect_tables import effect_table, effects_of
 from didim.robot.mimic import Mimic
 from didim.robot.robot import Coupling, Joint, Robot
+from didim.robot.shape import Shape, plain_shape, shape_of
 
 
 def plain_robot(robot: Robot) -> dict[str, Any]:
@@ -40,6 +41,7 @@ def plain_robot(robot: Robot) -> dict[str, Any]:
             name: None if (value := getattr(drive, name)) is None else value.tolist()
             for name in ("gear", "current_gain", "torque_constant")
         },
+        **_plain_shapes(robot.shapes),
     }
 
 
@@ -63,6 +65,7 @@ def robot_of(data: Mapping[str, Any]) -> Robot:
         effects=effects_of(data.get("effects", []), f"robot {data['name']!r}"),
         drive=None if drive is None else _drive_of(drive),
         locked={str(name): float(value) for name, value in data.get("locked", {}).items()},
+        shapes=tuple(map(shape_of, data.get("shapes", ()))),
     )
 
 
@@ -88,7 +91,12 @@ def _plain_joint(joint: Joint) -> dict[str, Any]:
         "nominal": dict(joint.nominal),
         "link_frame": joint.link_frame.tolist(),
         "mimic": None if joint.mimic is None else asdict(joint.mimic),
+        **_plain_shapes(joint.shapes),
     }
+
+
+def _plain_shapes(shapes: tuple[Shape, ...]) -> dict[str, Any]:
+    return {"shapes": [plain_shape(shape) for shape in shapes]} if shapes else {}
 
 
 def _joint_of(data: Mapping[str, Any]) -> Joint:
@@ -110,6 +118,7 @@ def _joint_of(data: Mapping[str, Any]) -> Joint:
         nominal=dict(data["nominal"]),
         link_frame=np.array(data["link_frame"]),
         mimic=None if data.get("mimic") is None else Mimic(**data["mimic"]),
+        shapes=tuple(map(shape_of, data.get("shapes", ()))),
     )
 
 

@@ -2,7 +2,7 @@
 and inertias only.
 
 Frame j sits at the URDF joint's origin with z_j turned onto its axis by the smallest rotation.
-Meshes, visuals, collisions and plugins are ignored.
+Collision shapes are kept for the design of motions; visuals and plugins are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
 from didim.reading import read_bytes
-from didim.robot.assemble import Body, assemble
+from didim.robot.assemble import Body, assemble, base_shapes
 from didim.robot.hold import (
     ALL_JOINTS,
     WITHOUT_COORDINATE,
@@ -28,9 +28,18 @@ from didim.robot.hold import (
 from didim.robot.inertia import about_origin, symmetric
 from didim.robot.mimic import Mimic
 from didim.robot.robot import Joint, Robot
+from didim.robot.shape import Shape, smallest_rotation
 from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
-from didim.robot.urdf_numbers import numbers
-from didim.robot.urdf_tree import Element, joints_in_order, link_of, named_elements, parsed
+from didim.robot.urdf_numbers import numbers, origin_of
+from didim.robot.urdf_shapes import shapes_of
+from didim.robot.urdf_tree import (
+    Element,
+    joints_in_order,
+    link_of,
+    named_elements,
+    parsed,
+    root_link,
+)
 
 Array = NDArray[np.float64]
 
@@ -52,22 +61,28 @@ def read_urdf(path: Path, choice: JointChoice = ALL_JOINTS) -> Robot:
     -z and the joints of `choice` moving.
     """
     root = parsed(read_bytes(path), path.name)
-    bodies = bodies_of(root, path.name)
+    bodies = bodies_of(root, path.name, path.parent)
     names = [body.name for body in bodies if body.kind != "fixed"]
     driven = [body.name for body in bodies if body.kind != "fixed" and body.mimic is None]
     more = read_robot_extension(root, names, len(driven), path.name)
     held = held_positions(bodies, choice, path.name)
-    assembled = assemble(with_held(bodies, held), path.name)
+    fixed = with_held(bodies, held)
+    assembled = assemble(fixed, path.name)
     for joint in assembled:
         _check_link(joint, path.name)
     couplings, drive = more.pop("couplings", ()), more.pop("drive", None)
     more["effects"] = with_held_effects(more.get("effects", ()), names, held, path.name)
     moving = with_held_drives(names, driven, assembled, couplings, drive, path.name)
+    links = named_elements(root, "link", path.name)
+    base = links[root_link(named_elements(root, "joint", path.name), links, path.name)]
+    more["shapes"] = base_shapes(shapes_of(base, path.parent, path.name), fixed)
     return Robot(root.get("name") or path.stem, locked=held, **more, **moving)
 
 
-def bodies_of(root: Element, where: str) -> list[Body]:
-    """The joints of a file and the links that they move, from the root outwards."""
+def bodies_of(root: Element, where: str, folder: Path | None = None) -> list[Body]:
+    """The joints of a file and the links that they move, from the root outwards; with their shapes
+    where the folder of the file is given.
+    """
     links = named_elements(root, "link", where)
     joints = named_elements(root, "joint", where)
     bodies: list[Body] = []
@@ -75,18 +90,25 @@ def bodies_of(root: Element, where: str) -> list[Body]:
     for name, joint in joints_in_order(joints, links, where):
         place = f"{where}, joint {name!r}"
         child = link_of(joint, "child", place)
-        bodies.append(
-            _body(joint, name, links[child], moved_by.get(link_of(joint, "parent", place)), place)
-        )
+        parent = moved_by.get(link_of(joint, "parent", place))
+        shapes = () if folder is None else shapes_of(links[child], folder, place)
+        bodies.append(_body(joint, name, links[child], parent, place, shapes))
         moved_by[child] = name
     return bodies
 
 
-def _body(joint: Element, name: str, link: Element, parent: str | None, where: str) -> Body:
+def _body(
+    joint: Element,
+    name: str,
+    link: Element,
+    parent: str | None,
+    where: str,
+    shapes: tuple[Shape, ...],
+) -> Body:
     kind = joint.get("type", "")
     if kind not in _KINDS:
         raise InputError(f"{where}: unknown joint type {kind!r}; {nearest(kind, _KINDS)}")
-    rotation, translation = _origin(joint, where)
+    rotation, translation = origin_of(joint, where)
     axis = numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0), where)
     straight = kind in ("fixed", *WITHOUT_COORDINATE)
     if not straight and not np.linalg.norm(axis) > 0:
@@ -108,6 +130,7 @@ def _body(joint: Element, name: str, link: Element, parent: str | None, where: s
         effects=frozenset({"viscous", "coulomb"}) if effects is None else effects,
         nominal=friction if effects is None else values,
         mimic=_mimic(joint.find("mimic"), where),
+        shapes=shapes,
         **_limits(joint.find("limit"), kind, where),
     )
 
@@ -151,7 +174,7 @@ def _link(link: Element, where: str) -> Array | None:
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
         raise InputError(f"{place}: <mass> and <inertia> must both be given.")
-    rotation, centre = _origin(inertial, place)
+    rotation, centre = origin_of(inertial, place)
     value = float(numbers(mass, "value", None, place)[0])
     if value < 0:
         raise InputError(f"{place}: the mass must not be negative, found {value}.")
@@ -168,42 +191,3 @@ def _check_link(joint: Joint, where: str) -> None:
             "fixed to it; "
             "add one (its values are only a start for identification) or make the joint fixed."
         )
-
-
-def _origin(element: Element, where: str) -> tuple[Array, Array]:
-    origin = element.find("origin")
-    roll, pitch, yaw = numbers(origin, "rpy", (0.0, 0.0, 0.0), where)
-    return _rotation(roll, pitch, yaw), numbers(origin, "xyz", (0.0, 0.0, 0.0), where)
-
-
-def _rotation(roll: float, pitch: float, yaw: float) -> Array:
-    """Rz(yaw) Ry(pitch) Rx(roll), the URDF convention."""
-    cr, sr, cp, sp, cy, sy = (
-        np.cos(roll),
-        np.sin(roll),
-        np.cos(pitch),
-        np.sin(pitch),
-        np.cos(yaw),
-        np.sin(yaw),
-    )
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def smallest_rotation(axis: Array) -> Array:
-    """The rotation (3, 3) of least angle that takes z onto the unit vector `axis`; half a turn
-    about x where axis = -z.
-    """
-    x, y, z = axis
-    away = x * x + y * y
-    if z < 0 and away < 1e-30:
-        return np.diag([1.0, -1.0, -1.0])
-    k = 1.0 / (1.0 + z) if z >= 0 else (1.0 - z) / away
-    return np.array(
-        [[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]]
-    )

@@ -42,6 +42,32 @@ def numbers(
     return values
 
 
+def origin_of(element: Element, where: str) -> tuple[Array, Array]:
+    """Rotation (3, 3) and translation (3,) of an element's <origin>; the identity without one."""
+    origin = element.find("origin")
+    roll, pitch, yaw = numbers(origin, "rpy", (0.0, 0.0, 0.0), where)
+    return _rotation(roll, pitch, yaw), numbers(origin, "xyz", (0.0, 0.0, 0.0), where)
+
+
+def _rotation(roll: float, pitch: float, yaw: float) -> Array:
+    """Rz(yaw) Ry(pitch) Rx(roll), the URDF convention."""
+    cr, sr, cp, sp, cy, sy = (
+        np.cos(roll),
+        np.sin(roll),
+        np.cos(pitch),
+        np.sin(pitch),
+        np.cos(yaw),
+        np.sin(yaw),
+    )
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
 def written(values: object) -> str:
     """Numbers as an attribute, in as many digits as bring them back."""
     return " ".join(repr(float(value)) for value in np.ravel(np.asarray(values, dtype=float)))

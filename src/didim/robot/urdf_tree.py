@@ -95,17 +95,8 @@ def joints_in_order(
             )
         owner[child] = name
         below.setdefault(parent, []).append(name)
-    if not links:
-        raise InputError(
-            f"{where}: no <link>; a robot needs at least two and a joint between them."
-        )
-    roots = [link for link in links if link not in owner]
-    if len(roots) != 1:
-        found = (
-            f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
-        )
-        raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
-    waiting = list(reversed(below.get(roots[0], [])))
+    root = root_link(joints, links, where)
+    waiting = list(reversed(below.get(root, [])))
     seen = 0
     while waiting:
         name = waiting.pop()
@@ -114,9 +105,24 @@ def joints_in_order(
         waiting += reversed(below.get(link_of(joints[name], "child", where), []))
     if seen < len(joints):
         raise InputError(
-            f"{where}: {len(joints) - seen} joints form a loop that is not connected to "
-            f"{roots[0]!r}."
+            f"{where}: {len(joints) - seen} joints form a loop that is not connected to {root!r}."
         )
+
+
+def root_link(joints: dict[str, Element], links: dict[str, Element], where: str) -> str:
+    """The name of the link that is the child of no joint."""
+    if not links:
+        raise InputError(
+            f"{where}: no <link>; a robot needs at least two and a joint between them."
+        )
+    children = {link_of(joint, "child", where) for joint in joints.values()}
+    roots = [link for link in links if link not in children]
+    if len(roots) != 1:
+        found = (
+            f"{len(roots)} ({', '.join(roots[:4])})" if roots else "none, so the joints form a loop"
+        )
+        raise InputError(f"{where}: exactly one link must be the child of no joint, found {found}.")
+    return roots[0]
 
 
 def link_of(joint: Element, role: str, where: str) -> str:

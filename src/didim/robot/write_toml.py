@@ -18,6 +18,7 @@ from didim.robot.drive import Drive
 from didim.robot.effect_tables import effect_table
 from didim.robot.effects import LINK, STEMS
 from didim.robot.robot import BASE, Joint, Robot
+from didim.robot.shape import Shape
 
 Array = NDArray[np.float64]
 
@@ -30,6 +31,7 @@ def robot_toml(robot: Robot) -> str:
     if robot.reference:
         lines.append(f"reference = {toml_string(robot.reference)}")
     lines.append(f"gravity = {_list(robot.gravity)}")
+    lines += _capsules(robot.shapes)
     for j, joint in enumerate(robot.joints):
         lines += ["", "[[joint]]", *_joint(robot, joint, j)]
     for coupling in robot.couplings:
@@ -79,7 +81,18 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
         for stem, value in zip(LINK, joint.link, strict=True)
         if not math.isnan(value)
     }
-    return lines + _table("nominal", known | dict(joint.nominal))
+    return lines + _table("nominal", known | dict(joint.nominal)) + _capsules(joint.shapes)
+
+
+def _capsules(shapes: tuple[Shape, ...]) -> list[str]:
+    """The capsules among the shapes; the format has no others."""
+    entries = [
+        f"{{ from = {_list(shape.ends[0])}, to = {_list(shape.ends[1])}, "
+        f"radius = {_number(shape.size[0])} }}"
+        for shape in shapes
+        if shape.kind == "capsule"
+    ]
+    return [f"capsules = [{', '.join(entries)}]"] if entries else []
 
 
 def _frame(joint: Joint) -> list[str]:

@@ -10,6 +10,9 @@ from didim.study.paths import resolved
 from didim.study.record_schema import ExperimentTable
 from didim.study.schema import StudyFile
 
+RECORDS = "records"
+"""In excite.after: the records of the study itself."""
+
 NOT_FILES = ("nominal", "unit", "identity", "prior")
 """Values of keys that may name a file, but do not."""
 
@@ -35,6 +38,8 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
     tables = settings.iv, settings.didim, settings.output_error
     starts = [each.given().get("initial") for each in tables]
     named += [start for start in starts if isinstance(start, str)]
+    if settings.excite is not None:
+        named += [each for each in settings.excite.after or () if each != RECORDS]
     not_files = {*shipped_robots(), *NOT_FILES}
     return {name: folder / name} | {
         text: resolved(text, folder, text) for text in named if text not in not_files

@@ -59,11 +59,17 @@ def check_study(data: dict[str, Any], where: str) -> StudyFile:
     """The study that plain data describe."""
     try:
         _refuse_large_integers(data, where)
-        return StudyFile.model_validate(data)
+        study = StudyFile.model_validate(data)
     except ValidationError as problem:
         raise InputError(f"{where}: {_first_error(problem)}") from None
     except RecursionError:
         raise InputError(f"{where}: tables are nested too deeply.") from None
+    if not study.experiment and study.excite is None:
+        raise InputError(
+            f"{where}: the key 'experiment' is missing; describe each record in a table "
+            "[[experiment]]."
+        )
+    return study
 
 
 def _refuse_large_integers(value: Any, where: str) -> None:
@@ -178,8 +184,6 @@ def _sentence(error: Any) -> str:
             f"{place}: unknown {shortened(error['input'])}; "
             f"{nearest(str(error['input'])[:80], words)}"
         )
-    if kind == "too_short":
-        return f"{place}: there is none; describe each record in a table [[experiment]]."
     if kind == "value_error":
         return f"{place} {error['ctx']['error']}."
     if kind == "list_type":

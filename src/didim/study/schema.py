@@ -175,6 +175,57 @@ class DriveGainsTable(Table):
     """consistent: maximum likelihood inside the physically consistent set."""
 
 
+class LimitsTable(Table):
+    """What a planned motion must not exceed (`didim.Limits`); default: the robot's own limits."""
+
+    position: types.Ranges = None
+    """Lower and upper position of each joint, rad or m."""
+    velocity: types.PerJoint = None
+    """rad/s or m/s."""
+    acceleration: types.PerJoint = None
+    """rad/s^2 or m/s^2."""
+    jerk: types.PerJoint = None
+    """rad/s^3 or m/s^3."""
+    torque: types.PerJointLimit = None
+    """N.m or N."""
+    torque_reserve: types.Number = None
+    """Fraction of the torque that is kept for what the nominal model does not know."""
+    floor: types.Number = None
+    """Height of the floor in the base frame, m."""
+    box: types.Box = None
+    """What the moving links stay in, in the base frame, m."""
+    self_collision: types.Number = None
+    """Clearance between links, m; default: 0.01 where the description has shapes of all links."""
+
+
+class ExciteTable(Table):
+    """Settings of `didim excite`."""
+
+    duration: types.Number = None
+    """s."""
+    rate: types.Number = None
+    """Samples per second of the record, and of the file that is written."""
+    seed: types.Whole = None
+    gains_unknown: types.Switch = None
+    """Whether the gains of the loop are to be estimated too; default: didim.estimate_gains."""
+    criterion: Literal["logdet", "sigma", "worst", "condition"] | None = None
+    """What is made small: the volume of the confidence ellipsoid, the mean of log sigma with
+    `weights`, or the largest relative sigma; "condition" is for comparison.
+    """
+    weights: types.Values = None
+    """For "sigma": weights of unknowns, by names or their beginnings, such as { Fc = 1.0 }."""
+    noise: types.PerJoint = None
+    """Standard deviation of the torque of a sample, N.m or N."""
+    start: types.Angles = None
+    """Where the motion begins and ends, rad or m."""
+    basis: Literal["fourier", "spline"] | None = None
+    harmonics: types.Whole = None
+    random_plans: types.Whole = None
+    """How many random plans within the same limits to compare with."""
+    after: types.Texts = None
+    """What is known already: saved results (.json), and "records" for those of this study."""
+
+
 class OutputTable(Table):
     """Files that `didim identify` writes."""
 
@@ -189,7 +240,15 @@ class OutputTable(Table):
 class StudyFile(Table):
     """A whole identification."""
 
-    model_config = ConfigDict(title="didim study")
+    model_config = ConfigDict(
+        title="didim study",
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"experiment": {"minItems": 1}}, "required": ["experiment"]},
+                {"required": ["excite"]},
+            ]
+        },
+    )
 
     robot: types.Text
     """A shipped robot's name, or a .urdf or .toml file."""
@@ -213,7 +272,8 @@ class StudyFile(Table):
     """Joints of the robot that move; all others are held, at 0 or where `lock` says."""
     lock: types.Positions = None
     """Joints that are held, and where, rad or m."""
-    experiment: list[ExperimentTable] = Field(min_length=1)
+    experiment: list[ExperimentTable] = Field(default_factory=list)
+    """At least one; a study with a table [excite] may have none yet."""
     controller: ControllerTable | None = None
     idim: IdimTable = IdimTable()
     iv: IvTable = IvTable()
@@ -221,3 +281,5 @@ class StudyFile(Table):
     output_error: OutputErrorTable = OutputErrorTable()
     drive_gains: DriveGainsTable | None = None
     output: OutputTable = OutputTable()
+    limits: LimitsTable = LimitsTable()
+    excite: ExciteTable | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from didim.errors import InputError
 from didim.results.estimate import Estimate
 from didim.results.prediction import simulated
 from didim.signals.experiment import Experiment
+from didim.signals.write_csv import csv_of
 from didim.simulation.motion import Motion
 from didim.simulation.records import check_joints
 from didim.simulation.run import Progress
@@ -107,24 +107,6 @@ def motion_table(simulated: Simulated, kind: str) -> bytes:
         np.savez_compressed(packed, **arrays)
         return packed.getvalue()
     return csv_of(motion.t, signals)
-
-
-def csv_of(t: NDArray[np.float64], signals: Mapping[str, NDArray[np.float64]]) -> bytes:
-    """A table with the columns t, and name1, name2, ... of each signal (N, n)."""
-    names = [
-        "t",
-        *(f"{name}{j + 1}" for name, signal in signals.items() for j in range(signal.shape[1])),
-    ]
-    text = io.StringIO()
-    np.savetxt(
-        text,
-        np.column_stack([t, *signals.values()]),
-        "%.12g",
-        ",",
-        header=",".join(names),
-        comments="",
-    )
-    return text.getvalue().encode()
 
 
 def files_for(path: Path, records: list[Experiment]) -> list[Path]:

@@ -100,6 +100,11 @@ class Study:
     @cached_property
     def _logged(self) -> tuple[Experiment, ...]:
         """All experiments; in control units where the gains are to be found."""
+        if not self.settings.experiment:
+            raise InputError(
+                f"{self.name}: has no record yet; plan one (didim excite {self.name}), make it, "
+                "and describe it in a table [[experiment]]."
+            )
         finds = self.settings.drive_gains is not None
         with naming(self.name):
             return tuple(

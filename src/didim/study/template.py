@@ -23,11 +23,11 @@ from didim.signals.columns import columns_of
 from didim.signals.readers.table import Table
 from didim.signals.states import measured_positions
 from didim.signals.trajectories import Fourier
+from didim.signals.write_csv import csv_of
 from didim.simulation.virtual import virtual_experiment
 from didim.study.guess import Guess, guess
 from didim.study.log_lines import gain_lines, inline, part_lines, rest_line, there
 from didim.study.motion import Motion, motion_of
-from didim.study.simulated import csv_of
 
 Array = NDArray[np.float64]
 

@@ -123,6 +123,34 @@ Angles = _type(
     {"anyOf": [_ANGLE, {"type": "array", "items": _ANGLE}]},
     lambda v: [radians_of(each) for each in v] if isinstance(v, list) else radians_of(v),
 )
+Ranges = _type(
+    "a list of [lower, upper] for each joint",
+    lambda v: (
+        isinstance(v, list)
+        and bool(v)
+        and all(isinstance(row, list) and len(row) == 2 and all(map(_angle, row)) for row in v)
+    ),
+    {
+        "type": "array",
+        "items": {"type": "array", "items": _ANGLE, "minItems": 2, "maxItems": 2},
+        "minItems": 1,
+    },
+    lambda v: [[radians_of(each) for each in row] for row in v],
+)
+Box = _type(
+    "three lists [lower, upper] of x, y and z in m, such as [[-1, 1], [-1, 1], [0, inf]]",
+    lambda v: (
+        isinstance(v, list)
+        and len(v) == 3
+        and all(isinstance(row, list) and len(row) == 2 and all(map(_limit, row)) for row in v)
+    ),
+    {
+        "type": "array",
+        "items": {**_NUMBERS, "minItems": 2, "maxItems": 2},
+        "minItems": 3,
+        "maxItems": 3,
+    },
+)
 Gain = _type(
     "a number, a list of one for each joint, or a square matrix",
     lambda v: _number(v) or _numbers(v) or _matrix(v),

@@ -173,7 +173,7 @@
   // Bars below each other: a name before, a text behind each; never narrower than both need.
   function bars(plot, box) {
     const { names, values, colors, texts } = plot.spec, width = Math.max(box.clientWidth, 220), row = 22;
-    const longest = (list) => 7 * Math.min(Math.max(...list.map((n) => n.length)), 24);
+    const longest = (list) => 8 * Math.min(Math.max(...list.map((n) => n.length)), 24);
     const left = 10 + longest(names), room = Math.max(width - left - longest(texts) - 14, 40);
     const high = Math.max(...values) || 1, bottom = 8 + row * names.length, height = bottom + 40;
     const px = (v) => left + (v / high) * room;
@@ -256,7 +256,8 @@
     }
     plots.push(plot);
   });
-  const draw = (plot) => ({ map, bars, curves })[plot.spec.kind](plot, plot.box);
+  const scene = (plot, box) => didimScene(plot, box, make, unpack);
+  const draw = (plot) => ({ map, bars, curves, scene })[plot.spec.kind](plot, plot.box);
   plots.forEach(draw);
   let width = window.innerWidth, waiting = false;
   const again = () => { waiting = false; if (window.innerWidth !== width) { width = window.innerWidth; plots.forEach(draw); } };

@@ -1,0 +1,178 @@
+"""`python -m benchmarks.excitation`: plans for TX40 and panda over many seeds: whether they meet
+their limits when judged from outside at ten times the rate, how much better than random plans and
+than the condition number, and whether their sigma is what virtual experiments show.
+
+The published cases, `cases/excite_tx40.toml` and `cases/excite_panda.toml`: 20 s, floor and
+self-collision, in a PD loop of 5 Hz; gains are unknown in loops of 5 and 10 Hz. Rows are written as
+they end, and a second call makes those that are missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import didim
+from benchmarks.resumable import run_missing
+from didim.design.predict import Prediction, geometric_mean, sigma_of
+from didim.design.unknowns import Unknowns
+from didim.study.planned import limits_with_defaults
+from support.planned import case, outside_margins, planned
+
+RESULTS = Path(__file__).parent / "results" / "excitation.jsonl"
+ROBOTS = ("tx40", "panda")
+RANDOM_PLANS, EXPERIMENTS = 100, 60
+LOW, HIGH = 0.8, 1.25
+LOOP_HERTZ = 5.0
+
+
+def with_loop(robot: str, hertz: float, seed: int, **settings: Any) -> didim.Plan:
+    """A plan in a PD loop whose gains are given, for the limits of the case."""
+    study = case(robot)
+    limits, _ = limits_with_defaults(study.model.robot, **study.settings.limits.given())
+    J, omega = didim.largest_inertias(study.model, study.model.nominal), 2 * np.pi * hertz
+    loop = didim.PD(kp=np.full(J.size, omega / 2), kv=2 * omega * J)
+    noise = study.settings.excite.noise
+    return didim.excite(study.model, 20.0, loop, limits=limits, seed=seed, noise=noise, **settings)
+
+
+def feasible(robot: str, seed: int) -> dict[str, Any]:
+    """A plan, its time and its margins from outside."""
+    began = time.process_time()
+    plan = planned(robot, seed=seed)
+    cpu = time.process_time() - began
+    margins = outside_margins(plan)
+    return {
+        "seconds": plan.seconds,
+        "cpu": cpu,
+        "least": min(plan.margins.values()),
+        "sigma": geometric_mean(plan.sigma),
+        "outside": margins,
+        "feasible": min(margins.values()) >= 0,
+    }
+
+
+def compared(robot: str, seed: int) -> dict[str, Any]:
+    """Geometric mean of sigma over that of the best random plan, and of a plan for the condition
+    number with half as many iterations again.
+    """
+    plan = planned(robot, seed=seed, random_plans=RANDOM_PLANS)
+    condition = planned(robot, seed=seed, criterion="condition", effort=1.5)
+    assert plan.sigma_random is not None
+    return {
+        "random": geometric_mean(plan.sigma / plan.sigma_random),
+        "condition": geometric_mean(plan.sigma / condition.sigma),
+        "seconds": plan.seconds,
+        "condition_seconds": condition.seconds,
+    }
+
+
+def gains(robot: str, seed: int, hertz: float) -> dict[str, Any]:
+    """Sigma of the gains over that of a plan that ignores them."""
+    found = with_loop(robot, hertz, seed, gains_unknown=True)
+    ignoring = with_loop(robot, hertz, seed)
+    unknowns = Unknowns(ignoring.model, ignoring.model.nominal, ignoring.limits.velocity)
+    prediction = Prediction(unknowns, ignoring.loop, True, found.noise, found.rate)
+    sigma = sigma_of(prediction.information(ignoring.motion, ignoring.trajectory))
+    b = len(ignoring.names)
+    return {
+        "gains": geometric_mean(found.sigma[b:] / sigma[b:]),
+        "parameters": geometric_mean(found.sigma[:b] / sigma[:b]),
+        "worst_gain": float(np.max(found.relative_sigma[b:])),
+    }
+
+
+def true(robot: str, method: str) -> dict[str, Any]:
+    """Observed over predicted standard deviations of virtual experiments."""
+    settings: dict[str, Any] = {
+        "idim": {"method": "idim"}, "didim": {}, "gains": {"gains_unknown": True}
+    }[method]  # fmt: skip
+    plan = with_loop(robot, LOOP_HERTZ, 0, **settings)
+    model = plan.model.full
+    fractions = plan.noise / np.sqrt(np.mean(plan.motion.tau**2, axis=0))
+    solver: Any = didim.IDIM(lack_of_fit=False)
+    if method != "idim":
+        solver = didim.DIDIM(
+            controller=plan.loop,
+            initial="nominal",
+            estimate_gains=method == "gains",
+            lack_of_fit=False,
+        )
+    values = []
+    for seed in range(EXPERIMENTS):
+        record, _ = didim.virtual_experiment(
+            model, model.nominal, plan.loop, plan.trajectory, noise=fractions, seed=seed
+        )
+        found = didim.identify(model, record, solver)
+        values.append([*found.values, *(value for value, _ in found.gains.values())])
+    table = np.array(values)
+    ratio = table.std(axis=0, ddof=1) / plan.sigma
+    b = len(model.base.parameter_names)
+    near = np.abs(table[:, b:] / plan.values[b:] - 1) < 0.03
+    return {
+        "inside": float(np.mean((ratio > LOW) & (ratio < HIGH))),
+        "quantiles": np.quantile(ratio, [0.0, 0.05, 0.5, 0.95, 1.0]).round(3).tolist(),
+        "gains_within_3": float(near.all(axis=1).mean()) if near.size else None,
+    }
+
+
+def row(task: tuple[str, str, int]) -> dict[str, Any]:
+    """One row: (robot, kind, seed)."""
+    robot, kind, seed = task
+    name, _, option = kind.partition(" ")
+    run: Any = {"feasible": feasible, "compared": compared, "gains": gains, "true": true}[name]
+    if name == "true":
+        found = run(robot, option)
+    elif name == "gains":
+        found = gains(robot, seed, float(option))
+    else:
+        found = run(robot, seed)
+    return {"robot": robot, "kind": kind, "seed": seed, **found}
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--compared", type=int, default=5, help="seeds that are compared")
+    parser.add_argument("--robot", choices=ROBOTS)
+    parser.add_argument("--kind", help="only kinds that begin with this text")
+    parser.add_argument("--jobs", type=int, default=1)
+    chosen = parser.parse_args()
+    kinds = {"feasible": chosen.seeds, "compared": chosen.compared, "gains 5": chosen.compared}
+    kinds |= {"gains 10": chosen.compared, "true idim": 1, "true didim": 1, "true gains": 1}
+    tasks = [
+        (robot, kind, seed)
+        for kind, seeds in kinds.items()
+        for robot in ROBOTS
+        for seed in range(seeds)
+        if chosen.robot in (None, robot) and kind.startswith(chosen.kind or "")
+    ]
+    rows = run_missing(tasks, ("robot", "kind", "seed"), row, RESULTS, chosen.jobs)
+    for robot in ROBOTS:
+        for kind in kinds:
+            some = [each for each in rows if (each["robot"], each["kind"]) == (robot, kind)]
+            if some:
+                print(f"{robot} {kind}: {len(some)} rows; {summary(kind, some)}")
+
+
+def summary(kind: str, rows: list[dict[str, Any]]) -> str:
+    """Of the rows of a kind."""
+    if kind == "feasible":
+        seconds, cpu = (max(each[key] for each in rows) for key in ("seconds", "cpu"))
+        good = sum(each["feasible"] for each in rows)
+        return f"{good} feasible, at most {seconds:.1f} s, {cpu:.1f} s of one core"
+    numbers = [key for key, value in rows[0].items() if isinstance(value, float)]
+    parts = []
+    for key in numbers:
+        values = [each[key] for each in rows]
+        parts.append(f"{key} {np.median(values):.3g} ({min(values):.3g} to {max(values):.3g})")
+    return ", ".join(parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What is known before an experiment: the information of an estimate, of records or of other
+plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.design.plan import Plan
+from didim.design.predict import Prediction
+from didim.errors import InputError, shortened
+from didim.results.estimate import Estimate
+from didim.signals.experiment import Experiment
+from didim.signals.filters import estimated_motion
+from didim.signals.reference import Reference
+from didim.signals.resample import period_of
+from didim.simulation.motion import Motion
+from didim.simulation.simulate import simulate
+
+Array = NDArray[np.float64]
+Source = Estimate | Experiment | Plan
+Sources = Source | Sequence[Source] | None
+
+CUTOFF = 0.02
+"""Of the filter that differentiates a record, over its rate."""
+
+
+def listed_sources(after: Sources) -> tuple[Source, ...]:
+    """The sources of information, checked."""
+    if after is None:
+        return ()
+    given = (after,) if isinstance(after, Estimate | Experiment | Plan) else after
+    if not isinstance(given, Sequence) or not all(
+        isinstance(each, Estimate | Experiment | Plan) for each in given
+    ):
+        raise InputError(
+            "after must be an estimate, records (didim.Experiment) or plans, or a list of these; "
+            f"found {shortened(after)}."
+        )
+    return tuple(given)
+
+
+def known_information(
+    sources: Sequence[Source], names: tuple[str, ...], prediction: Prediction
+) -> Array:
+    """(b, b) of the unknowns `names`."""
+    total = np.zeros((len(names), len(names)))
+    for each in sources:
+        if isinstance(each, Estimate):
+            total += _of_estimate(each, names)
+        elif isinstance(each, Plan):
+            total += _placed(each.information, each.names, names)
+        else:
+            total += _of_record(each, prediction)
+    return total
+
+
+def _of_estimate(estimate: Estimate, names: tuple[str, ...]) -> Array:
+    """The inverse of its covariance; gains and shapes by their sigma alone."""
+    sigma = estimate.corrected_sigma
+    kept = np.isfinite(sigma) & (sigma > 0)
+    covariance = estimate.corrected_covariance[np.ix_(kept, kept)]
+    scale = np.sqrt(np.diag(covariance))
+    inner = np.linalg.pinv(covariance / np.outer(scale, scale), hermitian=True)
+    own = tuple(name for name, used in zip(estimate.names, kept, strict=True) if used)
+    total = _placed(inner / np.outer(scale, scale), own, names)
+    for name, (_, deviation) in {**estimate.shapes, **estimate.gains}.items():
+        if name in names and np.isfinite(deviation) and deviation > 0:
+            k = names.index(name)
+            total[k, k] += deviation**-2
+    return total
+
+
+def _placed(information: Array, own: tuple[str, ...], names: tuple[str, ...]) -> Array:
+    """Information of the unknowns `own` among those of `names`; others are dropped, as if they
+    were unknown.
+    """
+    shared = [name for name in own if name in names]
+    inside = [own.index(name) for name in shared]
+    others = [k for k in range(len(own)) if k not in inside]
+    part = information[np.ix_(inside, inside)]
+    if others:
+        cross = information[np.ix_(inside, others)]
+        part = part - cross @ np.linalg.pinv(information[np.ix_(others, others)]) @ cross.T
+    total = np.zeros((len(names), len(names)))
+    at = [names.index(name) for name in shared]
+    total[np.ix_(at, at)] = part
+    return total
+
+
+def _of_record(record: Experiment, prediction: Prediction) -> Array:
+    """That of a record along its motion: measured, or simulated along its reference."""
+    model, parameters = prediction.unknowns.model, prediction.unknowns.parameters
+    t = np.asarray(record.t)
+    if prediction.loop is not None and record.q_ref is not None:
+        reference = record.reference("cubic")
+        motion = simulate(model, parameters, prediction.loop, t=t, q_ref=reference, check=False)
+        if motion.completed:
+            return _rated(prediction, t).information(motion, reference)
+    if record.q is None:
+        raise InputError(
+            f"after: the record {record.name!r} has no positions; give the loop too, in which its "
+            "reference can be simulated."
+        )
+    rate = 1.0 / period_of(t)
+    q, dq, ddq = estimated_motion(np.asarray(record.q), rate, CUTOFF * rate)
+    slip = np.sign(model.contact_velocities(dq))
+    tau = np.zeros_like(q)
+    along = Motion(t, q, dq, ddq, tau, slip, np.zeros(slip.shape, dtype=bool))
+    measured = Reference(t, q, interpolation="cubic")
+    return _rated(prediction, t).information(along, measured)
+
+
+def _rated(prediction: Prediction, t: Array) -> Prediction:
+    return replace(prediction, rate=1.0 / period_of(t))

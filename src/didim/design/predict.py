@@ -1,0 +1,113 @@
+"""The covariance that a method will find on a record of a motion: from its regressor, or from the
+exact sensitivities of the loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.control.laws import OwnLaw
+from didim.design.criterion import inverse
+from didim.design.unknowns import Unknowns
+from didim.signals.decimation import Decimation
+from didim.signals.reference import Trajectory
+from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.motion import Motion
+from didim.simulation.prepare import SimulationRequest
+from didim.simulation.setup import MAX_SUBSTEPS
+
+Array = NDArray[np.float64]
+
+ROW_RATE = 50.0
+"""Rows per second to which methods decimate: what is faster is not used."""
+
+UNSEEN = 1e-9
+"""Eigenvalue of the scaled information below which a direction is not determined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """How a record is turned into information."""
+
+    unknowns: Unknowns
+    loop: Controller | None
+    """That a method simulates; None: the method uses the regressor."""
+    gains_unknown: bool
+    noise: Array
+    """(n,) standard deviation of the torque noise of a sample, N.m or N."""
+    rate: float
+    """Samples per second of the record."""
+
+    def information(self, motion: Motion, trajectory: Trajectory) -> Array:
+        """(b, b) of the unknowns and the gains, from a motion on a regular clock: W'W of the
+        regressor; J'J of the exact Jacobian where gains or shapes are estimated; else, as plain
+        DIDIM solves W' rho = 0, J'W (W'W)^-1 W'J.
+        """
+        step = float(motion.t[-1] - motion.t[0]) / (motion.t.size - 1)
+        decimator = Decimation(max(1, round(1.0 / (ROW_RATE * step))), "fir")
+        weight = np.sqrt(self.rate * step * decimator.factor) / self.noise[:, None]
+
+        def flat(columns: Array) -> Array:
+            return (columns * weight).reshape(-1, columns.shape[2])
+
+        if self.loop is None or isinstance(self.loop, OwnLaw):
+            W = flat(self._regressor(motion, decimator))
+            return np.asarray(W.T @ W)
+        J = flat(self._jacobian(self.loop, motion, trajectory, decimator))
+        if self.gains_unknown or self.unknowns.model.free_shapes:
+            return np.asarray(J.T @ J)
+        W = flat(self._regressor(motion, decimator))
+        across = W.T @ J
+        return np.asarray(across.T @ inverse(W.T @ W)[0] @ across)
+
+    def _regressor(self, motion: Motion, decimator: Decimation) -> Array:
+        """(K, n, b), decimated."""
+        unknowns = self.unknowns
+
+        def rows(start: int, stop: int) -> Array:
+            signals = (motion.q, motion.dq, motion.ddq, motion.slip)
+            q, dq, ddq, slip = (each[start:stop] for each in signals)
+            return unknowns.reduced(unknowns.regressor(q, dq, ddq, slip)).reshape(stop - start, -1)
+
+        shape = (-1, unknowns.model.robot.n, len(unknowns.names))
+        return decimator.apply(motion.t.size, rows).reshape(shape)
+
+    def _jacobian(
+        self, loop: Controller, motion: Motion, trajectory: Trajectory, decimator: Decimation
+    ) -> Array:
+        """(K, n, b) of the simulated torque, decimated."""
+        model, parameters = self.unknowns.model, self.unknowns.parameters
+        request = SimulationRequest(
+            model, parameters, loop, motion.t, trajectory, None, "exact", 0.05, None, None,
+            MAX_SUBSTEPS,
+        )  # fmt: skip
+        span = (0, motion.t.size)
+        found = decimated_sensitivities(
+            request, self.gains_unknown, False, ("tau",), decimator, span
+        )
+        return self.unknowns.reduced(found.J)
+
+
+def sigma_of(information: Array) -> Array:
+    """(b,) standard deviations; infinite where the information does not determine an unknown."""
+    scale = np.sqrt(np.diag(information))
+    seen = scale > 0
+    found = np.full(scale.size, np.inf)
+    if not seen.any():
+        return found
+    part = information[np.ix_(seen, seen)] / np.outer(scale[seen], scale[seen])
+    values, vectors = np.linalg.eigh(part)
+    unseen = values < UNSEEN
+    hidden = np.sum(vectors[:, unseen] ** 2, axis=1) > 1e-6
+    variance = np.sum(vectors[:, ~unseen] ** 2 / values[~unseen], axis=1)
+    found[seen] = np.where(hidden, np.inf, np.sqrt(variance) / scale[seen])
+    return found
+
+
+def geometric_mean(sigma: Array) -> float:
+    """Of standard deviations."""
+    return float(np.exp(np.mean(np.log(sigma))))

@@ -1,0 +1,161 @@
+"""The search: random motions, the best of them improved by L-BFGS with a growing penalty.
+
+The budget is a number of iterations, not a time: the same seed gives the same plan.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from didim.design.feasible import scaled
+from didim.design.objective import Objective
+from didim.threads import one_blas_thread
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], Any]
+
+THREADS = 2
+MEMORY = 20
+"""Steps that L-BFGS remembers."""
+
+OFFSET_SPREAD = 0.3
+"""Of the offsets of random motions, over half the range."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is searched."""
+
+    drawn: int = 24
+    """Random motions."""
+    starts: int = 3
+    """The best of them that are improved."""
+    first: int = 60
+    """Iterations of each."""
+    last: tuple[int, ...] = (150, 60)
+    """Iterations of the best of these, with growing penalty."""
+    weights: tuple[float, ...] = (300.0, 1000.0, 10_000.0)
+    """Of the penalty, at first and then."""
+
+    @property
+    def total(self) -> int:
+        """Iterations in all."""
+        return self.starts * self.first + sum(self.last)
+
+    def scaled(self, effort: float) -> Budget:
+        """As many motions, and `effort` times the iterations."""
+        last = tuple(max(1, round(effort * each)) for each in self.last)
+        return replace(self, first=max(1, round(effort * self.first)), last=last)
+
+
+@dataclass(eq=False)
+class Watch:
+    """Counts iterations, reports them, and knows whether the search was told to stop."""
+
+    total: int
+    progress: Progress | None
+    done: int = 0
+    stopped: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self) -> None:
+        """One iteration more; raises `StopIteration` where the search was stopped."""
+        with self._lock:
+            self.done += 1
+            answer = None
+            if self.progress is not None and not self.stopped:
+                answer = self.progress(min(0.95, 0.95 * self.done / self.total))
+            if answer is not None and not answer:
+                self.stopped = True
+            if self.stopped:
+                raise StopIteration
+
+
+def random_motion(objective: Objective, random: np.random.Generator) -> Array:
+    """x of a random motion, before it is scaled."""
+    motions = objective.motions
+    table = random.normal(size=(motions.n, motions.size // motions.n))
+    table[:, : motions.basis.count] *= motions.basis.random_weights(random)
+    if motions.start is None:
+        table[:, -1] = np.clip(OFFSET_SPREAD * table[:, -1], -0.9, 0.9)
+    return table.ravel()
+
+
+def random_motions(objective: Objective, pose: Array, seed: int, count: int) -> list[Array]:
+    """Random motions that meet the limits on the grid."""
+    random = np.random.default_rng(seed)
+    return [scaled(objective, random_motion(objective, random), pose) for _ in range(count)]
+
+
+def search(
+    objective: Objective, pose: Array, seed: int, budget: Budget, watch: Watch
+) -> list[Array]:
+    """The best x that was found, then its starts, best first, as what to fall back on."""
+    drawn = random_motions(objective, pose, seed, budget.drawn)
+    drawn.sort(key=objective.criterion_value)
+    found = list(drawn[: budget.starts])
+
+    def improved(x: Array, weight: float, iterations: int) -> Array:
+        return _minimised(objective, x, weight, iterations, watch)
+
+    with one_blas_thread(), ThreadPoolExecutor(THREADS) as pool:
+        runs = [pool.submit(improved, x, budget.weights[0], budget.first) for x in found]
+        _finish(runs, watch)
+        ends = sorted(
+            (run.result() for run in runs), key=lambda x: objective.value(x, budget.weights[1])[0]
+        )
+        best = ends[0]
+        for weight, iterations in zip(budget.weights[1:], budget.last, strict=True):
+            if not watch.stopped:
+                run = pool.submit(improved, best, weight, iterations)
+                _finish([run], watch)
+                best = run.result()
+    return [best, *drawn[: budget.starts]]
+
+
+def _finish(runs: list[Future[Array]], watch: Watch) -> None:
+    """Wait for the runs; an interrupt from the keyboard stops them, with what they have."""
+    while True:
+        try:
+            wait(runs)
+            return
+        except KeyboardInterrupt:
+            watch.stopped = True
+
+
+def _minimised(
+    objective: Objective, x: Array, weight: float, iterations: int, watch: Watch
+) -> Array:
+    """x after so many iterations of L-BFGS, or the best until it was stopped."""
+    least, best = np.inf, x
+
+    def value(z: Array) -> tuple[float, Array]:
+        nonlocal least, best
+        number, slope = objective.value(z, weight)
+        if number < least:
+            least, best = number, z.copy()
+        return number, slope
+
+    def count(z: Array) -> None:
+        del z
+        watch.count()
+
+    with suppress(StopIteration):
+        minimize(
+            value,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            callback=count,
+            options={"maxiter": iterations, "maxcor": MEMORY, "maxfun": 4 * iterations},
+        )
+    return best

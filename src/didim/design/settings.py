@@ -1,0 +1,170 @@
+"""`Settings`: the arguments of `excite`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from didim.control.law import Controller
+from didim.control.laws import OwnLaw
+from didim.design.criterion import Condition, Criterion, LogDet, WeightedSigma, WorstRelative
+from didim.design.limits import Limits
+from didim.errors import InputError, nearest, shortened
+from didim.robot.robot import Robot
+from didim.validation import flag, one_of, per_joint, real, whole
+
+Array = NDArray[np.float64]
+
+METHODS = ("idim", "didim")
+CRITERIA = ("logdet", "sigma", "worst", "condition")
+BASES = ("fourier", "spline")
+
+BANDWIDTH = 2.0
+"""Highest frequency of a motion, Hz, unless gains are unknown."""
+
+GAIN_BANDWIDTH = 5.0
+"""Highest frequency of a motion where gains are unknown, Hz."""
+
+MIN_HARMONICS, MAX_HARMONICS = 5, 100
+
+MIN_DURATION = 1.0
+"""s."""
+
+ACCELERATIONS = 5.0
+"""Least duration over the time in which a joint reaches its full velocity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What is designed, and how."""
+
+    duration: float
+    limits: Limits
+    gains_unknown: bool
+    seed: int
+    method: str
+    criterion: str
+    weights: Mapping[str, float] | None
+    rate: float
+    start: Array | None
+    basis: str
+    harmonics: int
+    random_plans: int
+
+
+def checked_settings(
+    robot: Robot,
+    *,
+    duration: float,
+    loop: Controller | None,
+    gains_unknown: bool,
+    limits: Limits | None,
+    seed: int,
+    progress: object,
+    method: str | None,
+    criterion: str,
+    weights: Mapping[str, float] | None,
+    rate: float,
+    start: ArrayLike | None,
+    basis: str,
+    harmonics: int | None,
+    random_plans: int,
+) -> Settings:
+    """The settings, or what is wrong with them."""
+    flag(gains_unknown, "gains_unknown")
+    chosen = ("idim" if loop is None else "didim") if method is None else method
+    one_of(chosen, "method", METHODS)
+    one_of(criterion, "criterion", CRITERIA)
+    one_of(basis, "basis", BASES)
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress must be a function of the fraction done, found {shortened(progress)}."
+        )
+    if chosen == "didim" and loop is None:
+        raise InputError("A plan for DIDIM needs the loop that it simulates: give loop=.")
+    if gains_unknown and (chosen != "didim" or isinstance(loop, OwnLaw)):
+        raise InputError(
+            "gains_unknown needs DIDIM and a loop with gains of its own, such as didim.PD."
+        )
+    if limits is not None and not isinstance(limits, Limits):
+        raise InputError(f"limits must be didim.Limits, found {shortened(limits)}.")
+    if limits is not None and limits.velocity.size != robot.n:
+        raise InputError(
+            f"The limits are those of {limits.velocity.size} joints, the robot {robot.name!r} has "
+            f"{robot.n} joints."
+        )
+    complete = Limits(robot) if limits is None else limits
+    seconds = _duration(duration, complete, robot)
+    fastest = GAIN_BANDWIDTH if gains_unknown else BANDWIDTH
+    default = min(max(round(fastest * seconds), MIN_HARMONICS), MAX_HARMONICS)
+    return Settings(
+        duration=seconds,
+        limits=complete,
+        gains_unknown=gains_unknown,
+        seed=whole(seed, "seed", least=0),
+        method=chosen,
+        criterion=criterion,
+        weights=_weights(weights, criterion),
+        rate=real(rate, "rate, in samples per second,", above=0.0),
+        start=None if start is None else per_joint(start, "start, in rad or m,", robot.n),
+        basis=basis,
+        harmonics=default if harmonics is None else whole(harmonics, "harmonics", least=2),
+        random_plans=whole(random_plans, "random_plans", least=0),
+    )
+
+
+def _duration(duration: float, limits: Limits, robot: Robot) -> float:
+    seconds = real(duration, "duration, in s,", above=0.0)
+    rise = ACCELERATIONS * limits.velocity / limits.acceleration
+    slowest = int(rise.argmax())
+    if seconds < MIN_DURATION:
+        raise InputError(
+            f"duration must be at least {MIN_DURATION:g} s for a motion that tells anything, found "
+            f"{seconds:g} s."
+        )
+    if seconds < rise[slowest]:
+        raise InputError(
+            f"A duration of {seconds:g} s is too short: {robot.joint_names[slowest]} needs "
+            f"{rise[slowest] / ACCELERATIONS:.3g} s to reach its velocity; give at least "
+            f"{rise[slowest]:.3g} s, or a lower velocity limit."
+        )
+    return seconds
+
+
+def _weights(weights: Mapping[str, float] | None, criterion: str) -> Mapping[str, float] | None:
+    if weights is None:
+        return None
+    if criterion != "sigma":
+        raise InputError('weights belong to criterion="sigma".')
+    if not isinstance(weights, Mapping) or not weights:
+        raise InputError(
+            f'weights must be a table of names and numbers, such as {{"Fc": 1.0}}, found '
+            f"{shortened(weights)}."
+        )
+    return {
+        str(name): real(value, f"weights: {name}", least=0.0) for name, value in weights.items()
+    }
+
+
+def criterion_of(settings: Settings, names: tuple[str, ...], values: Array) -> Criterion:
+    """The criterion for these unknowns."""
+    if settings.criterion == "logdet":
+        return LogDet()
+    if settings.criterion == "condition":
+        return Condition()
+    if settings.criterion == "worst":
+        return WorstRelative(np.where(np.isfinite(values), values, 0.0))
+    weights = np.ones(len(names))
+    if settings.weights is not None:
+        weights = np.zeros(len(names))
+        for key, value in settings.weights.items():
+            chosen = [name == key or name.rstrip("0123456789R") == key for name in names]
+            if not any(chosen):
+                raise InputError(f"weights: no unknown is called {key!r}; {nearest(key, names)}")
+            weights[chosen] = value
+        if not weights.any():
+            raise InputError("weights must not all be zero.")
+    return WeightedSigma(weights)

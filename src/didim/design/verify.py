@@ -1,0 +1,163 @@
+"""Whether a motion meets its limits at every instant: the reference and the motion in the loop, at
+1 kHz, with bounds for what happens between the samples.
+
+A smooth signal exceeds its samples by at most an eighth of its second difference; a distance falls
+below them by at most half of its change from one sample to the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from didim.control.law import Controller
+from didim.design.clearance import Clearances
+from didim.design.limits import Limits
+from didim.design.motions import Motions
+from didim.dynamics.model import BaseModel
+from didim.errors import InputError
+from didim.simulation.motion import Motion
+from didim.simulation.simulate import simulate
+
+Array = NDArray[np.float64]
+
+KINDS = ("position", "velocity", "acceleration", "jerk", "torque")
+"""Of limits that each joint has."""
+
+PERIOD = 1e-3
+"""Between two samples that are checked, s."""
+
+BETWEEN = 0.25
+"""Of a second difference, twice what a smooth signal can rise above its samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A motion and how far it is from its limits."""
+
+    motion: Motion
+    margins: dict[str, float]
+    """By the name of the limit, as a fraction of it; negative where it is violated."""
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The limit with the least margin."""
+        name = min(self.margins, key=lambda each: self.margins[each])
+        return name, self.margins[name]
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether every limit is met."""
+        return self.worst[1] >= 0
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """What a motion is checked with."""
+
+    model: BaseModel
+    parameters: Array
+    loop: Controller | None
+    limits: Limits
+    clearances: Clearances | None
+
+    @cached_property
+    def joints(self) -> dict[str, int]:
+        """The joint of each limit that is one joint's own."""
+        names = self.model.robot.joint_names
+        return {_named(kind, name): j for kind in KINDS for j, name in enumerate(names)}
+
+    def reference(self, motions: Motions, x: Array) -> dict[str, float]:
+        """Margins of the reference alone."""
+        q, dq, ddq, dddq = self._sampled(motions, x)
+        names, limits = self.model.robot.joint_names, self.limits
+        found = self._position(q)
+        given = limits.velocity, limits.acceleration, limits.jerk
+        for kind, signal, limit in zip(KINDS[1:4], (dq, ddq, dddq), given, strict=True):
+            found |= _margins(kind, names, signal, limit)
+        return found | self._clear(q)
+
+    def check(self, motions: Motions, x: Array, reference: dict[str, float]) -> Checked:
+        """Margins of the reference and of the motion in the loop."""
+        motion, names = self.moved(motions, x), self.model.robot.joint_names
+        limited = np.isfinite(self.limits.torque)
+        found = self._position(motion.q)
+        found |= _margins("velocity", names, motion.dq, self.limits.velocity)
+        torque = _margins("torque", names, motion.tau, self.limits.usable_torque)
+        found |= {
+            key: value for (key, value), used in zip(torque.items(), limited, strict=True) if used
+        }
+        found |= self._clear(motion.q)
+        both = {key: min(value, found.get(key, np.inf)) for key, value in reference.items()}
+        return Checked(motion, {**both, **{k: v for k, v in found.items() if k not in both}})
+
+    def moved(self, motions: Motions, x: Array) -> Motion:
+        """The motion at 1 kHz: in the loop, or along the reference."""
+        trajectory, t = motions.trajectory(x), _clock(motions.basis.duration)
+        if self.loop is not None:
+            motion = simulate(
+                self.model, self.parameters, self.loop, t=t, q_ref=trajectory, check=False
+            )
+            if not motion.completed:
+                raise InputError(
+                    f"The robot cannot follow any plan in this loop: {motion.message} Check the "
+                    "controller's gains, rate and drive gain."
+                )
+            return motion
+        q, dq, ddq = trajectory.sample(t)
+        slip = np.sign(self.model.contact_velocities(dq))
+        tau = self.model.inverse_dynamics(q, dq, ddq, self.parameters, slip)
+        motion = Motion(t, q, dq, ddq, tau, slip, np.zeros(slip.shape, dtype=bool))
+        return motion.with_signals(self.model, self.parameters, None)
+
+    def _sampled(self, motions: Motions, x: Array) -> Array:
+        """(4, N, n) the reference and its derivatives at 1 kHz."""
+        coefficients, offset = motions.split(x)
+        t, found = _clock(motions.basis.duration), []
+        for start in range(0, t.size, 10_000):
+            shapes = motions.shapes(t[start : start + 10_000])
+            found.append(shapes @ coefficients.T)
+        signals = np.concatenate(found, axis=1)
+        signals[0] += offset
+        return signals
+
+    def _position(self, q: Array) -> dict[str, float]:
+        lower, upper = self.limits.position.T
+        half, rise = 0.5 * (upper - lower), _between(q)
+        room = np.minimum((q - lower).min(axis=0), (upper - q).min(axis=0)) - rise
+        names = self.model.robot.joint_names
+        return {
+            _named("position", name): float(each)
+            for name, each in zip(names, room / half, strict=True)
+        }
+
+    def _clear(self, q: Array) -> dict[str, float]:
+        if self.clearances is None or not self.clearances.names:
+            return {}
+        distance = self.clearances.distances(q)
+        change = np.abs(np.diff(distance, axis=0)).max(axis=0)
+        least, most = distance.min(axis=0) - 0.5 * change, distance.max(axis=0)
+        ratio = least / np.where(most > 0, most, 1.0)
+        return dict(zip(self.clearances.names, ratio.tolist(), strict=True))
+
+
+def _clock(duration: float) -> Array:
+    return np.linspace(0.0, duration, int(np.ceil(duration / PERIOD)) + 1)
+
+
+def _between(signal: Array) -> Array:
+    """(n,) how far a signal (N, n) may be above its samples."""
+    return BETWEEN * np.abs(np.diff(signal, 2, axis=0)).max(axis=0)
+
+
+def _margins(kind: str, names: tuple[str, ...], signal: Array, limit: Array) -> dict[str, float]:
+    peak = np.abs(signal).max(axis=0) + _between(signal)
+    margins = 1.0 - peak / limit
+    return {_named(kind, name): float(each) for name, each in zip(names, margins, strict=True)}
+
+
+def _named(kind: str, joint: str) -> str:
+    return f"{kind} of {joint}"
