@@ -173,7 +173,7 @@ def gather_columns(address: int, W: Any) -> None:
     """W (n, p) += T' W_joints (m, p)."""
     ties = read_ties(address)
     for k in range(ties.ratio.size):
-        for c in range(W.shape[1]):
+        for c in range(min(W.shape[1], ties.W.shape[1])):
             W[ties.coordinate[k], c] += ties.ratio[k] * ties.W[k, c]
 
 
