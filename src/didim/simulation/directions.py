@@ -19,10 +19,12 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import GAINS
 from didim.control.tuning import inertia_slopes
 from didim.dynamics.codegen.driven_code import driven_code
+from didim.dynamics.codegen.motion_code import motion_code
 from didim.dynamics.kernels.derivatives import allocate_ground
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.jit.lanes import padded_lanes
+from didim.jit.machine_code import MachineCode
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
@@ -31,6 +33,8 @@ Disturbances = Sequence[Mapping[int, Array]]
 """Torques s(t) (N,), N.m or N, at the times of a record, by joint; each times an unknown that is
 zero, so that its sensitivity is how the loop answers it.
 """
+Codes = tuple[MachineCode | None, MachineCode | None]
+"""`driven_code` and `motion_code`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,18 @@ class Directions:
         """(..., m) from (..., M)."""
         return run if self.fold is None else run @ self.fold
 
-    def tangent(self, run: Run, model: TorqueModel, kept: Array) -> Tangent:
+    def codes(self, run: Run, model: TorqueModel) -> Codes:
+        """Machine code for a run, which must live as long as it."""
+        stages = 4 * run.substeps * run.end / run.period
+        width = padded_lanes(self.count)
+        return (
+            driven_code(model.robot.n),
+            motion_code(run.plant.tree, model.columns, width, stages),
+        )
+
+    def tangent(self, run: Run, model: TorqueModel, kept: Array, codes: Codes) -> Tangent:
         """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
+        addresses = [0 if code is None else code.address for code in codes]
         n, c, b = model.robot.n, len(model.contacts), len(model.parameter_names)
         M, rows = padded_lanes(self.count), run.size
         line = run.plant.controller_state.line.shape[0]
@@ -80,9 +94,9 @@ class Directions:
             ground=allocate_ground(run.plant.work.R.shape[0]),
         )
         state[: 2 * n, : self.count] = kept
-        code = driven_code(n)
         return Tangent(
-            code_address=0 if code is None else code.address,
+            driven_code=addresses[0],
+            motion_code=addresses[1],
             columns=model.columns,
             law=law,
             y=state,

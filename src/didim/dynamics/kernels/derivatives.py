@@ -363,6 +363,13 @@ def own_derivatives(values: Values, dq: Any, M: Any, by_q: Any, by_dq: Any) -> N
             M[i, j] = values.armature[i, j]
             by_q[i, j] = 0.0
             by_dq[i, j] = values.viscous[i, j]
+    add_one_way(values, dq, by_dq)
+
+
+@kernel
+def add_one_way(values: Values, dq: Any, by_dq: Any) -> None:
+    """Add the viscous friction that depends on the direction to by_dq (n, n)."""
+    for i in range(dq.size):
         by_dq[i, i] += (
             values.viscous_positive[i]
             if dq[i] > 0.0

@@ -190,6 +190,14 @@ def placed_regressor(
     joint_columns(tree, columns, rates, accelerations, work, joints)
     if tree.ties != 0:
         gather_columns(tree.ties, W)
+    add_entries(tree, columns, dq, ddq, slip, work, W)
+
+
+@kernel
+def add_entries(
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+) -> None:
+    """All columns of W (n, p) that are not those of links."""
     if columns.row.size > 0:
         fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):

@@ -25,10 +25,15 @@ from didim.control.kernels.tangent import (
     law_tangent_type,
     sampled_tangent,
 )
-from didim.dynamics.kernels.derivatives import motion_derivatives
-from didim.dynamics.kernels.regressor import columns_type
-from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.dynamics.kernels.derivatives import (
+    add_one_way,
+    add_smooth_derivatives,
+    motion_derivatives,
+)
+from didim.dynamics.kernels.regressor import add_entries, columns_type
+from didim.dynamics.kernels.tree import Tree, Values, Work, place, turn
 from didim.jit.compiled import kernel, record_type, shared, spliced
+from didim.jit.function_pointers import call_int64
 from didim.jit.lanes import LANES, load, store
 from didim.jit.types import float64, int64
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
@@ -39,6 +44,7 @@ from didim.simulation.kernels.variation import (
     add_terms_tangent,
     advance_rows,
     apply_tangent,
+    clear_rows,
     copy_rows,
     driven,
     jolt,
@@ -54,7 +60,8 @@ class Tangent(NamedTuple):
     LANES, those of the outputs are not.
     """
 
-    code_address: int  # of the machine code of `driven`, 0: none
+    driven_code: int  # address of the machine code of `driven`, 0: none
+    motion_code: int  # that of derivatives and link columns of the robot, 0: none
     columns: Any  # of the regressor
     law: Any
     y: Any  # (s, m) of the state: q, dq and, where the law has them, the integrals
@@ -87,6 +94,7 @@ class Tangent(NamedTuple):
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tangent_type = record_type(
     Tangent,
+    int64,
     int64,
     columns_type,
     law_tangent_type,
@@ -219,12 +227,24 @@ def rates_tangent(
     """
     n, values, work, contacts = plant.instant.tau.size, plant.values, plant.work, plant.contacts
     dq, ddq = state[n : 2 * n], rate[n : 2 * n]
-    place(plant.tree, state[:n], work)
-    motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
+    if T.motion_code != 0:
+        turn(state[:n], work)
+        clear_rows(T.W)
+        arrays = (state[:n], work.cos, work.sin, dq, ddq, values.link, values.viscous)
+        call_int64(T.motion_code, (*arrays, T.by_q, T.by_dq, T.W))
+        add_one_way(values, dq, T.by_dq)
+        if plant.tree.terms != 0:
+            add_smooth_derivatives(plant.tree.terms, values.term, state[:n], dq, T.by_q, T.by_dq)
+    else:
+        place(plant.tree, state[:n], work)
+        motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
     sort_contacts(contacts, T.held, T.slip)
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
-    stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    if T.motion_code != 0:
+        add_entries(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    else:
+        stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
     if T.place.shape[1] > 0:
         add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, T.W)
     if plant.tree.terms != 0:
@@ -244,7 +264,7 @@ def rates_tangent(
             T.by_dq,
             T.W,
         )
-    driven(T.code_address, T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
+    driven(T.driven_code, T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
     release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 
 
@@ -261,8 +281,8 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     """The end of a step, into T.y; contacts that were held all through it rest, whatever changes.
 
     What they still moved, and with them the other joints, was taken from the velocity: `before` and
-    `after` (n,). The inertia that this used is that of the last stage, at which `work` and T.x
-    still are.
+    `after` (n,). The inertia that this used is that of the last stage, whose positions `work` and
+    T.x still hold.
     """
     n, contacts = plant.instant.tau.size, plant.contacts
     for i in range(T.held.size):
@@ -276,7 +296,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
         moved = max(moved, abs(T.jump[j]))
     if moved > 0.0:
         jolt(
-            T.code_address,
+            T.driven_code,
             plant.tree,
             plant.values,
             plant.work,

@@ -26,7 +26,7 @@ from didim.dynamics.kernels.terms import (
     at_slip,
     read_terms,
 )
-from didim.dynamics.kernels.tree import Tree, Values, Work
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, shared
 from didim.jit.function_pointers import call_int64
 from didim.jit.lanes import LANES, load, spread, store
@@ -220,14 +220,20 @@ def driven(
     solve_rows(L, K[n : 2 * n])
 
 
+@kernel
+def clear_rows(rows: Any) -> None:
+    """Zeros into rows (n, m)."""
+    for i in range(rows.shape[0]):
+        for c in range(0, rows.shape[1], LANES):
+            store(rows, i, c, spread(0.0))
+
+
 @shared
 def stage_regressor(
     tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
 ) -> None:
     """IDM (n, b) of the stage into W."""
-    for i in range(W.shape[0]):
-        for c in range(0, W.shape[1], LANES):
-            store(W, i, c, spread(0.0))
+    clear_rows(W)
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
@@ -327,6 +333,7 @@ def jolt(
         tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], 0, tree.ties
     )
     n = jump.size
+    place(tree, work.angle[:n], work)
     for i in range(slip.size):
         slip[i] = 0.0
     motion_derivatives(weightless, values, none[:n], jump, work, ground, M, by_q, by_dq)
@@ -336,9 +343,8 @@ def jolt(
         if columns.column[e] >= 0 and columns.source[e] >= one:
             torque = columns.weight[e] * work.sources[columns.source[e]]
             W[columns.row[e], columns.column[e]] -= torque
+    clear_rows(tau)
     for i in range(n):
-        for c in range(0, tau.shape[1], LANES):
-            store(tau, i, c, spread(0.0))
         for k in range(n):
             by_dq[i, k] = 0.0
     driven(code_address, by_q, by_dq, W, tau, share, work.M, x, K)
