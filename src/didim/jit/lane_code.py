@@ -25,9 +25,7 @@ class LaneProgram:
     tables: tuple[str, ...]
     """Names of tables (rows, width), whose rows are written "T[3]". None may overlap."""
     statements: Sequence[Statement]
-    """What is computed, in order, with + - * only. A product that is added to something is rounded
-    once where the processor can do so.
-    """
+    """What is computed, in order, with + - * only, as it is written."""
     outputs: Sequence[tuple[str, Symbol]]
     """Rows that are written, and their values."""
     lanes: int
@@ -72,7 +70,7 @@ class _Builder:
             assert statement.operator == "-", statement.operator
             return self._build.fneg(right)
         make = {"*": self._build.fmul, "+": self._build.fadd, "-": self._build.fsub}
-        return make[statement.operator](self._value(statement.left), right, flags=("contract",))
+        return make[statement.operator](self._value(statement.left), right)
 
     def _value(self, symbol: Symbol) -> Any:
         if isinstance(symbol, float):

@@ -3,8 +3,8 @@ processor.
 
 A loop over the columns of a table that is left to the compiler begins with tests whether its arrays
 overlap and ends with a remainder one by one: of some ten columns nothing else is left. Lanes are
-loaded, added, multiplied and stored as it is written, with + - * among each other and with numbers;
-a product that is added to something is rounded once where the processor can do so. Tables have a
+loaded, added, multiplied and stored as it is written, with + - * among each other and with numbers,
+and nothing is fused: the results are those of the same arithmetic number by number. Tables have a
 multiple of LANES columns, see `padded_lanes`; those of joints, which are few, one of FEW_LANES.
 """
 
@@ -33,7 +33,6 @@ _lower: Any = lower_builtin
 _Template: Any = ConcreteTemplate
 _typed: Any = infer_global
 _signature: Any = signature
-_FUSED = ("contract",)
 
 
 class _Lanes(_types.Type):  # type: ignore[misc]
@@ -131,7 +130,7 @@ def _make_operator(symbol: Any, method: str) -> None:
             value if kind in _kinds else _spread(builder, value, signature.return_type.width)
             for kind, value in zip(signature.args, given, strict=True)
         ]
-        return getattr(builder, method)(*both, flags=_FUSED)
+        return getattr(builder, method)(*both)
 
     for pair in pairs:
         _lower(symbol, *pair)(generate)

@@ -104,6 +104,7 @@ class Directions:
             K=np.zeros((5, rows, M)),
             tau=table.copy(),
             seen=table.copy(),
+            filled=b + len(self.disturbances) + len(model.layout.terms.free),
             W=table.copy(),
             M=square.copy(),
             by_q=square.copy(),

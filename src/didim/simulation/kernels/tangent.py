@@ -69,7 +69,8 @@ class Tangent(NamedTuple):
     K: Any  # (5, s, m) of the rates
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
-    W: Any  # (n, m) of which b + D + T columns, parameters, disturbances and shapes, are filled
+    filled: int  # columns of W that are: b + D + T parameters, disturbances and shapes
+    W: Any  # (n, m)
     M: Any  # (n, n); so the next two
     by_q: Any
     by_dq: Any
@@ -101,7 +102,10 @@ tangent_type = record_type(
     _matrix,
     _matrix,
     _cube,
-    *[_matrix] * 7,
+    _matrix,
+    _matrix,
+    int64,
+    *[_matrix] * 5,
     _vector,
     _matrix,
     int64[::1],
@@ -262,6 +266,7 @@ def rates_tangent(
             T.own,
             T.by_q,
             T.by_dq,
+            T.filled,
             T.W,
         )
     driven(T.driven_code, T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)

@@ -267,18 +267,20 @@ def add_terms_tangent(
     own: Any,
     by_q: Any,
     by_dq: Any,
+    filled: int,
     W: Any,
 ) -> None:
     """What terms add to by_q, by_dq (n, n) and W beyond their own columns: the limits of contacts
     that slide, the columns of shapes, and where friction grows with the load the share (n,) of what
     a joint's own friction and offset change that reaches the load.
 
-    own (2, n, n) is scratch, smooth_width 0 where friction is exact.
+    own (2, n, n) is scratch, smooth_width 0 where friction is exact, `filled` the columns of W that
+    are not padding.
     """
     terms = read_terms(address)
     add_sliding_terms(terms, values.term, slip, by_q, by_dq)
     fill_share(terms, values, held, slip, share)
-    add_shapes(terms, values.term, slip, share, W)
+    add_shapes(terms, values.term, slip, share, filled, W)
     if not terms.loaded:
         return
     n, own_q, own_dq = dq.size, own[0], own[1]
