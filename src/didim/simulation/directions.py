@@ -20,7 +20,7 @@ from didim.control.simulated_loop import GAINS
 from didim.control.tuning import inertia_slopes
 from didim.dynamics.codegen.driven_code import driven_code
 from didim.dynamics.codegen.motion_code import motion_code
-from didim.dynamics.kernels.derivatives import allocate_ground
+from didim.dynamics.kernels.ground import allocate_ground
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.jit.lanes import padded_lanes

@@ -1,5 +1,5 @@
 """d tau/d q, d tau/d dq and the link columns of the regressor on symbols: the equations of
-`kernels/derivatives.py` and `kernels/regressor.py`, written down for one robot.
+`kernels/ground.py` and `kernels/regressor.py`, written down for one robot.
 
 Unlike there, everything is in the frame of its own link, where the unit motion of a joint is 0s and
 a 1, and bodies and wrenches are carried from frame to frame.
