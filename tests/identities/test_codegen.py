@@ -12,6 +12,8 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import didim
+from didim.dynamics.codegen.driven_code import driven_code
+from didim.dynamics.codegen.motion_code import STAGES_PER_PAIR, motion_code
 from didim.dynamics.codegen.robot_code import MOST_JOINTS, robot_code
 from didim.dynamics.kernels.tree import Tree
 from didim.simulation.prepare import SimulationRequest, prepared
@@ -64,6 +66,54 @@ def test_factor_and_forces_are_those_of_the_kernels(tmp_path):
             np.testing.assert_allclose(
                 bias, expected, atol=1e-12 * max(1.0, np.abs(expected).max())
             )
+
+
+@pytest.mark.slow
+def test_derivatives_and_columns_are_those_of_the_kernels(tmp_path):
+    rng = np.random.default_rng(0)
+    few = [*models(tmp_path)]
+    for model in (*few[:4], *few[5:8]):
+        n, p = model.robot.n, len(model.parameter_names)
+        phi = np.where(np.isfinite(model.nominal), model.nominal, 0.1)
+        values, q, dq, ddq = model.values(phi), *rng.uniform(-2, 2, (3, n))
+        by_q, by_dq, W = np.full((n, n), np.nan), np.full((n, n), np.nan), np.zeros((n, p))
+        code = motion_code(model.tree, model.columns, p, np.inf)
+        arrays = [q, np.cos(q), np.sin(q), dq, ddq, np.ascontiguousarray(values.link)]
+        arrays += [values.viscous, by_q, by_dq, W]
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(arrays))
+        function(code.address)(*(array.ctypes.data for array in arrays))
+        links = np.unique(model.columns.link[model.columns.link >= 0])
+        for found, expected in (
+            (by_q, model.derivatives(q, dq, ddq, phi)[0][0]),
+            (by_dq, model.derivatives(q, dq, ddq, phi)[1][0]),
+            (W[:, links], model.regressor(q, dq, ddq)[0][:, links]),
+        ):
+            atol = 1e-12 * max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(found, expected, atol=atol)
+
+
+def test_short_runs_and_long_arms_have_no_code_for_derivatives():
+    model = didim.DynamicModel(didim.load_robot("tx40"), [])
+    assert motion_code(model.tree, model.columns, 64, 36 * STAGES_PER_PAIR - 1) is None
+    assert driven_code(MOST_JOINTS + 1) is None
+
+
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_accelerations_in_many_directions_solve_the_equations_of_motion(n):
+    rng, m = np.random.default_rng(n), 24
+    root, by_q, by_dq = rng.normal(size=(3, n, n))
+    M = root @ root.T + np.eye(n)
+    L = np.linalg.cholesky(M)
+    L[np.diag_indices(n)] = 1 / np.diag(L)
+    share, W, tau = rng.uniform(1, 2, n), *rng.normal(size=(2, n, m))
+    x, K = rng.normal(size=(2 * n, m)), np.full((2 * n, m), np.nan)
+    arrays = [by_q, by_dq, share, L, W, tau, x, K]
+    kinds = [ctypes.c_void_p] * len(arrays)
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(driven_code(n).address)
+    function(*(array.ctypes.data for array in arrays), m)
+    force = share[:, None] * tau - W - by_q @ x[:n] - by_dq @ x[n:]
+    np.testing.assert_array_equal(K[:n], x[n:])
+    np.testing.assert_allclose(M @ K[n:], force, atol=1e-12 * np.abs(force).max())
 
 
 @pytest.mark.parametrize("joint", [0, 2, 5])

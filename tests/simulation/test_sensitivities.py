@@ -11,6 +11,7 @@ import pytest
 
 import didim
 from didim.control.simulated_loop import SimulatedLoop, numeric_gains
+from didim.dynamics.codegen import motion_code
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
@@ -272,3 +273,22 @@ def test_a_law_of_the_users_own_is_a_closed_box():
     base, beta, reference, _ = robot_case("scara")
     with pytest.raises(didim.InputError, match="OwnLaw"):
         didim.sensitivities(base, beta, didim.OwnLaw(law=law), t=[0.0, 0.1], q_ref=reference)
+
+
+@pytest.mark.parametrize("name", ["scara", "tx40"])
+def test_machine_code_of_its_own_changes_nothing(name, monkeypatch):
+    base, parameters, reference, J = robot_case(name)
+    t = np.arange(0.0, 0.3, 1e-3)
+
+    def found() -> didim.Sensitivities:
+        return didim.sensitivities(base, parameters, pd(J), t=t, q_ref=reference, gains=True)
+
+    monkeypatch.setattr(motion_code, "STAGES_PER_PAIR", 0)
+    own = found()
+    monkeypatch.setenv("DIDIM_GENERIC", "1")
+    generic = found()
+    assert own.tau.shape == generic.tau.shape == (t.size, base.robot.n, len(own.names))
+    for with_code, without in ((own.tau, generic.tau), (own.q, generic.q)):
+        scale = np.abs(without).max(axis=(0, 1))  # rounding alone where a joint rests
+        assert (scale > 1e-12).mean() > 0.5
+        assert (np.abs(with_code - without) <= 1e-10 * scale + 1e-15).all()

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.dynamics.kernels.derivatives import allocate_ground, motion_derivatives_batch
+from didim.dynamics.kernels.derivatives import motion_derivatives_batch
 from didim.dynamics.kernels.direct import direct_dynamics_batch, inertia_matrix_batch
+from didim.dynamics.kernels.ground import allocate_ground
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import Columns, regressor_batch, regressor_entries_batch
 from didim.dynamics.kernels.terms import term_slopes_batch

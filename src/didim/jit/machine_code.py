@@ -23,8 +23,9 @@ _numba: Any = codegen
 GENERIC = "DIDIM_GENERIC"
 """Environment variable: unless it is empty or 0, all work is left to the kernels."""
 
-_NAME = "function"
-_ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
+NAME = "function"
+ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
+"""Of an array: its name and its number."""
 _INTRINSICS = {
     name: f"llvm.{'fabs' if name == 'abs' else name}"
     for name in ("sqrt", "sin", "cos", "exp", "log", "abs")
@@ -54,7 +55,7 @@ class MachineCode:
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
-        self.address = int(engine.get_function_address(_NAME))
+        self.address = int(engine.get_function_address(NAME))
 
 
 def generic() -> bool:
@@ -66,10 +67,15 @@ def machine_code(program: Program) -> MachineCode:
     """Compile a program for this processor, without fastmath: every operation is done as it is
     written.
     """
+    return compiled_module(_Builder(program).module)
+
+
+def compiled_module(text: ir.Module) -> MachineCode:
+    """The one function of a module, compiled for this processor."""
     with global_compiler_lock:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        module = llvm.parse_assembly(str(_Builder(program).module))
+        module = llvm.parse_assembly(str(text))
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(), features=_numba.get_host_cpu_features(), opt=2
         )
@@ -84,7 +90,7 @@ class _Builder:
     def __init__(self, program: Program) -> None:
         self.module = ir.Module()
         kind = ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(program.arrays))
-        function = ir.Function(self.module, kind, _NAME)
+        function = ir.Function(self.module, kind, NAME)
         for argument, name in zip(function.args, program.arrays, strict=True):
             argument.name = name
             argument.add_attribute("noalias")
@@ -139,7 +145,7 @@ class _Builder:
 
     def _place(self, element: str) -> Any:
         """Where an element such as q[3] lies."""
-        found = _ELEMENT.fullmatch(element)
+        found = ELEMENT.fullmatch(element)
         assert found is not None, element
         return self._build.gep(
             self._arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True

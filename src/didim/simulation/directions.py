@@ -18,9 +18,13 @@ from didim.control.kernels.tangent import LawTangent
 from didim.control.law import Controller
 from didim.control.simulated_loop import GAINS
 from didim.control.tuning import inertia_slopes
-from didim.dynamics.kernels.derivatives import allocate_ground
+from didim.dynamics.codegen.driven_code import driven_code
+from didim.dynamics.codegen.motion_code import motion_code
+from didim.dynamics.kernels.ground import allocate_ground
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
+from didim.jit.lanes import padded_lanes
+from didim.jit.machine_code import MachineCode
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
@@ -29,6 +33,8 @@ Disturbances = Sequence[Mapping[int, Array]]
 """Torques s(t) (N,), N.m or N, at the times of a record, by joint; each times an unknown that is
 zero, so that its sensitivity is how the loop answers it.
 """
+Codes = tuple[MachineCode | None, MachineCode | None]
+"""`driven_code` and `motion_code`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +57,27 @@ class Directions:
         """(..., m) from (..., M)."""
         return run if self.fold is None else run @ self.fold
 
-    def tangent(self, run: Run, model: TorqueModel, kept: Array) -> Tangent:
+    def codes(self, run: Run, model: TorqueModel) -> Codes:
+        """Machine code for a run, which must live as long as it."""
+        stages = 4 * run.substeps * run.end / run.period
+        width = padded_lanes(self.count)
+        return (
+            driven_code(model.robot.n),
+            motion_code(run.plant.tree, model.columns, width, stages),
+        )
+
+    def tangent(self, run: Run, model: TorqueModel, kept: Array, codes: Codes) -> Tangent:
         """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
-        n, c, b, M = model.robot.n, len(model.contacts), len(model.parameter_names), self.count
+        addresses = [0 if code is None else code.address for code in codes]
+        n, c, b = model.robot.n, len(model.contacts), len(model.parameter_names)
+        M, rows = padded_lanes(self.count), run.size
         line = run.plant.controller_state.line.shape[0]
         acting = [
             (j, b + k, s) for k, each in enumerate(self.disturbances) for j, s in each.items()
         ]
         place = np.array([(j, column) for j, column, _ in acting], dtype=np.int64).reshape(-1, 2).T
         torques = np.column_stack([s for *_, s in acting]) if acting else np.zeros((0, 0))
-        table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((4 * n, M))
+        table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((rows, M))
         law = LawTangent(
             gain=self.gain,
             delay=self.delay,
@@ -76,16 +93,19 @@ class Directions:
             by_dq=square.copy(),
             ground=allocate_ground(run.plant.work.R.shape[0]),
         )
-        state[: 2 * n] = kept
+        state[: 2 * n, : self.count] = kept
         return Tangent(
+            driven_code=addresses[0],
+            motion_code=addresses[1],
             columns=model.columns,
             law=law,
             y=state,
-            x=np.zeros((4 * n, M)),
-            K=np.zeros((5, 4 * n, M)),
+            x=np.zeros((rows, M)),
+            K=np.zeros((5, rows, M)),
             tau=table.copy(),
             seen=table.copy(),
-            W=np.zeros((n, b + len(self.disturbances) + len(model.layout.terms.free))),
+            filled=b + len(self.disturbances) + len(model.layout.terms.free),
+            W=table.copy(),
             M=square.copy(),
             by_q=square.copy(),
             by_dq=square.copy(),
@@ -103,8 +123,8 @@ class Directions:
             place=np.ascontiguousarray(place),
             cursor=np.zeros(1, dtype=np.int64),
             first=np.zeros(1, dtype=np.int64),
-            out_tau=np.zeros((0, n, M)),
-            out_q=np.zeros((0, n, M)),
+            out_tau=np.zeros((0, n, self.count)),
+            out_q=np.zeros((0, n, self.count)),
         )
 
 

@@ -69,7 +69,7 @@ class Run:
         """Run with a fixed step and carry the sensitivities along; they are handed out block by
         block.
         """
-        n, m = tangent.tau.shape
+        _, n, m = tangent.out_tau.shape
         return self._chunks(
             tangent,
             take,
@@ -103,7 +103,7 @@ class Run:
                 rows = (
                     int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
                 )
-                tau, q = (np.empty((rows, *tangent.tau.shape)) for _ in range(2))
+                tau, q = (np.empty((rows, *tangent.out_tau.shape[1:])) for _ in range(2))
                 row = run_sensitive(
                     plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
                 )

@@ -120,7 +120,8 @@ def run_with(
 ) -> Motion:
     """Make the run and hand its sensitivities, not yet folded, to `take`."""
     start = _initial(run, directions, request)
-    return run.sensitive(directions.tangent(run, request.model, start), take, progress)
+    codes = directions.codes(run, request.model)
+    return run.sensitive(directions.tangent(run, request.model, start, codes), take, progress)
 
 
 def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:

@@ -23,11 +23,12 @@ from didim.control.kernels.law import (
 from didim.dynamics.kernels.derivatives import add_sliding_derivatives, motion_derivatives
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.lanes import LANES, load, spread, store
 from didim.jit.types import float64, int64
 
 
 class LawTangent(NamedTuple):
-    """Derivatives of the controller state, in m directions."""
+    """Derivatives of the controller state, in m directions, padded to a multiple of LANES."""
 
     gain: Any  # (4, n) int64 direction of kp, kv, ki, kiv of each joint; -1: none
     delay: int  # direction of the reference's delay; -1: none
@@ -58,19 +59,19 @@ def see_tangent(
     seen_dq (n, m) out.
     """
     first = controller_state.count[0] == 1
+    last, before = T.past[0], T.past[1]
     for j in range(q.shape[0]):
-        for c in range(q.shape[1]):
-            if first:
-                T.past[0, j, c] = q[j, c] - law.period * dq[j, c]
-                T.past[1, j, c] = q[j, c] - 2.0 * law.period * dq[j, c]
+        for c in range(0, q.shape[1], LANES):
+            at, rate = load(q, j, c), load(dq, j, c)
             if law.velocity == BACKWARD_DIFFERENCE:
-                seen_dq[j, c] = (q[j, c] - T.past[0, j, c]) / law.period
+                past = at - law.period * rate if first else load(last, j, c)
+                rate = (1.0 / law.period) * (at - past)
             elif law.velocity == MEAN_DIFFERENCE:
-                seen_dq[j, c] = (q[j, c] - T.past[1, j, c]) / (2.0 * law.period)
-            else:
-                seen_dq[j, c] = dq[j, c]
-            T.past[1, j, c] = T.past[0, j, c]
-            T.past[0, j, c] = q[j, c]
+                past = at - 2.0 * law.period * rate if first else load(before, j, c)
+                store(before, j, c, at - law.period * rate if first else load(last, j, c))
+                rate = (0.5 / law.period) * (at - past)
+            store(seen_dq, j, c, rate)
+            store(last, j, c, at)
 
 
 @kernel
@@ -78,10 +79,12 @@ def error_tangent(
     law: Law, controller_state: ControllerState, q: Any, dq: Any, T: LawTangent
 ) -> None:
     """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay."""
+    e, s = T.error[0], T.error[1]
     for j in range(q.shape[0]):
-        for c in range(q.shape[1]):
-            T.error[0, j, c] = -q[j, c]
-            T.error[1, j, c] = -law.kp[j] * q[j, c] - dq[j, c]
+        for c in range(0, q.shape[1], LANES):
+            at = load(q, j, c)
+            store(e, j, c, -1.0 * at)
+            store(s, j, c, -law.kp[j] * at - load(dq, j, c))
         if T.delay >= 0:
             T.error[0, j, T.delay] -= T.drift[0, j]
             T.error[1, j, T.delay] -= law.kp[j] * T.drift[0, j] + law.ff[j] * T.drift[1, j]
@@ -106,12 +109,12 @@ def command_tangent(
     saturated.
     """
     for j in range(q.shape[0]):
-        for c in range(q.shape[1]):
-            T.v[j, c] = (
-                law.kv[j] * T.error[1, j, c]
-                + law.ki[j] * integral[0, j, c]
-                + law.kiv[j] * integral[1, j, c]
-            )
+        integrates = law.ki[j] != 0.0 or law.kiv[j] != 0.0
+        for c in range(0, q.shape[1], LANES):
+            v = law.kv[j] * load(T.error[1], j, c)
+            if integrates:
+                v += law.ki[j] * load(integral[0], j, c) + law.kiv[j] * load(integral[1], j, c)
+            store(T.v, j, c, v)
         if T.gain[1, j] >= 0:
             T.v[j, T.gain[1, j]] += controller_state.error[1, j]
         if T.gain[2, j] >= 0:
@@ -122,8 +125,8 @@ def command_tangent(
         model_tangent(law, tree, own, controller_state, q, dq, work, T)
     for j in range(q.shape[0]):
         if abs(current[j]) >= law.saturation[j]:
-            for c in range(q.shape[1]):
-                T.v[j, c] = 0.0
+            for c in range(0, q.shape[1], LANES):
+                store(T.v, j, c, spread(0.0))
 
 
 @shared
@@ -141,6 +144,7 @@ def model_tangent(
     state.
     """
     n, m = q.shape
+    gravity, computed = law.kind == GRAVITY, law.kind == COMPUTED_TORQUE
     place(tree, controller_state.model[0], work)
     motion_derivatives(
         tree,
@@ -156,26 +160,26 @@ def model_tangent(
     if tree.terms != 0:
         add_sliding_derivatives(tree.terms, own.term, controller_state.slip, T.by_q, T.by_dq)
     for i in range(n):
-        for c in range(m):
-            T.model[i, c] = 0.0
+        for c in range(0, m, LANES):
+            torque = spread(0.0)
+            for k in range(n):
+                if law.kind != FEEDFORWARD:
+                    torque += T.by_q[i, k] * load(q, k, c)
+                    torque += (0.0 if gravity else T.by_dq[i, k]) * load(dq, k, c)
+                if computed:
+                    torque += T.M[i, k] * load(T.v, k, c)
+            store(T.model, i, c, torque)
         for k in range(n):
-            if law.kind != FEEDFORWARD:
-                by_dq = 0.0 if law.kind == GRAVITY else T.by_dq[i, k]
-                for c in range(m):
-                    T.model[i, c] += T.by_q[i, k] * q[k, c] + by_dq * dq[k, c]
-            if law.kind == COMPUTED_TORQUE:
-                for c in range(m):
-                    T.model[i, c] += T.M[i, k] * T.v[k, c]
             if T.delay >= 0 and law.kind == FEEDFORWARD:
                 T.model[i, T.delay] -= T.by_q[i, k] * T.drift[0, k] + T.by_dq[i, k] * T.drift[1, k]
-            if T.delay >= 0 and law.kind != GRAVITY:
+            if T.delay >= 0 and not gravity:
                 T.model[i, T.delay] -= T.M[i, k] * T.drift[2, k]
     for i in range(n):
-        for c in range(m):
-            if law.kind == COMPUTED_TORQUE:
-                T.v[i, c] = 0.0
+        for c in range(0, m, LANES):
+            v = spread(0.0) if computed else load(T.v, i, c)
             for k in range(n):
-                T.v[i, c] += law.ungain[i, k] * T.model[k, c]
+                v += law.ungain[i, k] * load(T.model, k, c)
+            store(T.v, i, c, v)
 
 
 @kernel
@@ -211,14 +215,17 @@ def sampled_tangent(
     for k in range(2):
         for j in range(n):
             if counted(law, controller_state, current, k, j):
-                for c in range(m):
-                    T.integral[k, j, c] += law.period * T.error[k, j, c]
+                for c in range(0, m, LANES):
+                    sum_ = load(T.integral[k], j, c) + law.period * load(T.error[k], j, c)
+                    store(T.integral[k], j, c, sum_)
     command_tangent(law, tree, own, controller_state, q, seen_dq, T.integral, work, current, T)
     if length > 1:
+        oldest = T.line[(slot + 1) % length]
         for j in range(n):
-            for c in range(m):
+            for c in range(0, m, LANES):
+                v = load(T.v, j, c)
                 if controller_state.count[0] == 1:
                     for k in range(length):
-                        T.line[k, j, c] = T.v[j, c]
-                T.line[slot, j, c] = T.v[j, c]
-                T.v[j, c] = T.line[(slot + 1) % length, j, c]
+                        store(T.line[k], j, c, v)
+                store(T.line[slot], j, c, v)
+                store(T.v, j, c, load(oldest, j, c))

@@ -100,7 +100,7 @@ def link_torque(code: Trace, frames: Frames, links: list[Vector], flow: Flow) ->
     force: list[Vector] = []
     moment: list[Vector] = []
     for ten, w, dw, dv in zip(links, *flow, strict=True):
-        J, MS = _tensor(ten), ten[6:9]
+        J, MS = tensor(ten), ten[6:9]
         force.append(
             code.plus(code.scale(ten[9], dv), code.cross(dw, MS), code.cross(w, code.cross(w, MS)))
         )
@@ -123,7 +123,7 @@ def inertia_matrix(code: Trace, frames: Frames, links: list[Vector]) -> Matrix:
     """Rows 0 to i of M's lower triangle, without rotors: composite bodies, tips to base."""
     n = len(links)
     M: Matrix = [[0.0] * (i + 1) for i in range(n)]
-    bodies = [(_tensor(ten), ten[6:9], ten[9]) for ten in links]
+    bodies = [(tensor(ten), ten[6:9], ten[9]) for ten in links]
     for i in reversed(range(n)):
         J, MS, mass = bodies[i]
         if frames.prismatic[i]:
@@ -138,21 +138,22 @@ def inertia_matrix(code: Trace, frames: Frames, links: list[Vector]) -> Matrix:
             M[i][j] = f[2] if frames.prismatic[j] else m[2]
             k, j = j, frames.parent[j]
         if frames.parent[i] >= 0:
-            bodies[frames.parent[i]] = _joined(
+            bodies[frames.parent[i]] = joined(
                 code, bodies[frames.parent[i]], bodies[i], frames.R[i], frames.P[i]
             )
     return M
 
 
-def _tensor(ten: Vector) -> Matrix:
+def tensor(ten: Vector) -> Matrix:
     """J from XX XY XZ YY YZ ZZ."""
     return [[ten[0], ten[1], ten[2]], [ten[1], ten[3], ten[4]], [ten[2], ten[4], ten[5]]]
 
 
-_Body = tuple[Matrix, Vector, Symbol]
+Body = tuple[Matrix, Vector, Symbol]
+"""Inertia tensor and first moment about the origin of a frame, and mass."""
 
 
-def _joined(code: Trace, parent: _Body, body: _Body, R: Matrix, P: Vector) -> _Body:
+def joined(code: Trace, parent: Body, body: Body, R: Matrix, P: Vector) -> Body:
     """Parent and body as one: J' = R J R' + 2 (P.S) 1 - P S' - S P', S = R MS + M P / 2."""
     J, MS, mass = body
     middle = code.scale(code.mul(0.5, mass), P)

@@ -8,9 +8,12 @@ once. With DIDIM_GENERIC=1 in the environment, no robot has code of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from didim.dynamics.codegen.recursions import factor, inertia_matrix, link_torque, move, place
 from didim.dynamics.codegen.ties import gather_inertia, gather_torque, spread
@@ -38,20 +41,30 @@ def robot_code(tree: Tree, tied: Tied | None = None) -> MachineCode | None:
     """
     if tree.parent.size > MOST_JOINTS or generic():
         return None
-    arrays = (*tree[:_GEOMETRY], *(() if tied is None else vars(tied).values()))
-    return _compiled(
-        *((array.tobytes(), array.dtype.str, array.shape) for array in map(np.asarray, arrays))
-    )
+    return _compiled(*frozen(tree, () if tied is None else vars(tied).values()))
+
+
+FrozenArray = tuple[bytes, str, tuple[int, ...]]
+"""An array as a key of a cache: its bytes, kind and shape."""
+
+
+def frozen(tree: Tree, arrays: Iterable[ArrayLike] = ()) -> tuple[FrozenArray, ...]:
+    """The geometry of a tree and more arrays, as keys."""
+    each = map(np.asarray, (*tree[:_GEOMETRY], *arrays))
+    return tuple((array.tobytes(), array.dtype.str, array.shape) for array in each)
+
+
+def thawed(arrays: Sequence[FrozenArray]) -> tuple[Tree, list[Any]]:
+    """The tree, without terms and ties, and the arrays that were frozen with it."""
+    read = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
+    parent, prismatic, rotation, translation, gravity = read[:_GEOMETRY]
+    return Tree(parent, prismatic, rotation, translation, gravity, 0, 0), read[_GEOMETRY:]
 
 
 @lru_cache(maxsize=32)
-def _compiled(*arrays: tuple[bytes, str, tuple[int, ...]]) -> MachineCode:
-    read = [np.frombuffer(data, dtype).reshape(shape) for data, dtype, shape in arrays]
-    tied = Tied(*read[_GEOMETRY:]) if len(read) > _GEOMETRY else None
-    parent, prismatic, rotation, translation, gravity = read[:_GEOMETRY]
-    return machine_code(
-        _program(Tree(parent, prismatic, rotation, translation, gravity, 0, 0), tied)
-    )
+def _compiled(*arrays: FrozenArray) -> MachineCode:
+    tree, ties = thawed(arrays)
+    return machine_code(_program(tree, Tied(*ties) if ties else None))
 
 
 def _program(tree: Tree, tied: Tied | None) -> Program:

@@ -107,6 +107,16 @@ class Trace:
             for i, j in ((1, 2), (2, 0), (0, 1))
         ]
 
+    def behind(self, results: list[Symbol]) -> list[Statement]:
+        """The statements that the results depend on, in order."""
+        wanted, kept = {result for result in results if isinstance(result, str)}, []
+        for statement in reversed(self.statements):
+            if statement.name in wanted:
+                kept.append(statement)
+                used = (statement.left, statement.right)
+                wanted.update(symbol for symbol in used if isinstance(symbol, str))
+        return kept[::-1]
+
     def needed(self, results: list[Symbol]) -> list[tuple[str, str]]:
         """Names and expressions of the statements that the results depend on, in order."""
         wanted = {name for result in results for name in _NAME.findall(str(result))}

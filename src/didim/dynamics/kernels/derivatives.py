@@ -1,28 +1,12 @@
-"""How the inverse dynamics (1) changes with the motion: d tau/d q and d tau/d dq, exact, all pairs
-of joints at once.
-
-Everything is seen in the base frame, so that the bodies of a subtree simply add up. A unit motion
-of joint i is the twist S = (a, l), angular and linear at the origin; it changes with the rate dS =
-v x S. With the composite body of the subtree at i (inertia I, its rate 2 B, wrench f), for every
-joint j between i and the base:
-
-    d tau_i/d q_j  = S_i (2 B dS_j + I ddS_j)
-    d tau_j/d q_i  = S_j (2 B dS_i + I ddS_i + S_i x* f)
-    d tau_i/d dq_j = S_i (2 B S_j + 2 I dS_j)
-    d tau_j/d dq_i = S_j (2 B S_i + 2 I dS_i)
-
-ddS_j = a_p x S_j + v_p x dS_j with the parent's velocity and acceleration. For one body with the
-second moment Sigma, first moment h, angular velocity w and velocity u of its point at the origin, B
-(a, l) = (-w x Sigma a - h x (u x a), a x p), where p = M u + w x h is its momentum: nine numbers
-and three, which add up as well.
+"""How the inverse dynamics (1) changes with the motion: d tau/d q and d tau/d dq of links
+(`ground.py`), rotors, friction and terms.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from didim.dynamics.kernels.ground import add_link_derivatives
 from didim.dynamics.kernels.terms import (
     BY_V,
     BY_X,
@@ -35,161 +19,10 @@ from didim.dynamics.kernels.terms import (
 )
 from didim.dynamics.kernels.ties import gather_matrix, joint_rates, read_ties
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, tree_type, values_type, work_type
-from didim.dynamics.kernels.vectors import (
-    Vector,
-    add,
-    cross,
-    dot,
-    first_moment,
-    get,
-    inertia_times,
-    scale,
-)
 from didim.jit.compiled import entry, kernel, shared
 from didim.jit.types import float64, void
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
-
-
-BODY = 0  # 10: inertial parameters of the composite body at i, as those of a link
-B_ = 10  # 9: its B, row by row
-MOMENTUM = 19  # 3: so all that follow but R_
-MOMENT = 22  # its wrench
-FORCE = 25
-SUMMED = 28  # what comes before is added to the parent's
-TURN, SLIDE = 28, 31  # S_i
-TURN_RATE, SLIDE_RATE = 34, 37  # dS_i
-TURN_BEND, SLIDE_BEND = 40, 43  # ddS_i
-W_, U_ = 46, 49  # velocity of link i
-DW, DU = 52, 55  # its acceleration, less gravity
-P_ = 58  # origin of frame i
-R_ = 61  # 9: rotation from frame i to the base, row by row
-WIDTH = 70
-"""Columns of the scratch, one row per link, in the axes of the base frame and about its origin: one
-table, since every array that is handed from kernel to kernel costs compile time.
-"""
-
-
-def allocate_ground(m: int) -> Any:
-    """Scratch for a robot of m joints."""
-    return np.zeros((m, WIDTH))
-
-
-@kernel
-def part(g: Any, i: int, start: int) -> Vector:
-    """Three numbers of link i."""
-    return (g[i, start], g[i, start + 1], g[i, start + 2])
-
-
-@kernel
-def keep(g: Any, i: int, start: int, a: Vector) -> None:
-    """Write three numbers of link i."""
-    g[i, start] = a[0]
-    g[i, start + 1] = a[1]
-    g[i, start + 2] = a[2]
-
-
-@kernel
-def times(g: Any, i: int, start: int, a: Vector) -> Vector:
-    """A 3 x 3 matrix of link i, times a."""
-    return (dot(part(g, i, start), a), dot(part(g, i, start + 3), a), dot(part(g, i, start + 6), a))
-
-
-@kernel
-def carry(tree: Tree, i: int, dq: Any, ddq: Any, work: Work, g: Any) -> None:
-    """Frame, joint twist and motion of link i from those of its parent."""
-    p = tree.parent[i]
-    w, u, dw = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    du = (-tree.gravity[0], -tree.gravity[1], -tree.gravity[2])
-    if p < 0:
-        keep(g, i, P_, get(work.P, i))
-        for k in range(3):
-            keep(g, i, R_ + 3 * k, (work.R[i, k, 0], work.R[i, k, 1], work.R[i, k, 2]))
-    else:
-        w, u, dw, du = part(g, p, W_), part(g, p, U_), part(g, p, DW), part(g, p, DU)
-        keep(g, i, P_, add(part(g, p, P_), times(g, p, R_, get(work.P, i))))
-        for m in range(3):
-            column = times(g, p, R_, (work.R[i, 0, m], work.R[i, 1, m], work.R[i, 2, m]))
-            for k in range(3):
-                g[i, R_ + 3 * k + m] = column[k]
-    z = (g[i, R_ + 2], g[i, R_ + 5], g[i, R_ + 8])
-    slides = 1.0 * tree.prismatic[i]
-    a = scale(1.0 - slides, z)
-    l = add(scale(slides, z), cross(part(g, i, P_), a))
-    ra, rl = cross(w, a), add(cross(w, l), cross(u, a))
-    keep(g, i, TURN, a)
-    keep(g, i, SLIDE, l)
-    keep(g, i, TURN_RATE, ra)
-    keep(g, i, SLIDE_RATE, rl)
-    keep(g, i, TURN_BEND, add(cross(dw, a), cross(w, ra)))
-    keep(g, i, SLIDE_BEND, add(add(cross(dw, l), cross(du, a)), add(cross(w, rl), cross(u, ra))))
-    keep(g, i, W_, add(w, scale(dq[i], a)))
-    keep(g, i, U_, add(u, scale(dq[i], l)))
-    keep(g, i, DW, add(dw, add(scale(ddq[i], a), scale(dq[i], ra))))
-    keep(g, i, DU, add(du, add(scale(ddq[i], l), scale(dq[i], rl))))
-
-
-@kernel
-def embody(values: Values, i: int, g: Any) -> None:
-    """Link i alone as the body at i: its inertia about the origin, the rate B of it, momentum and
-    wrench.
-    """
-    link = values.link
-    mass, P = link[i, 9], part(g, i, P_)
-    MS = times(g, i, R_, first_moment(link, i))
-    half = add(MS, scale(0.5 * mass, P))
-    double = 2.0 * dot(P, half)
-    column = 0
-    for a in range(3):
-        J = inertia_times(link, i, part(g, i, R_ + 3 * a))
-        for b in range(a, 3):
-            moved = dot(part(g, i, R_ + 3 * b), J)
-            g[i, BODY + column] = (
-                moved - P[a] * half[b] - half[a] * P[b] + (double if a == b else 0.0)
-            )
-            column += 1
-    h = add(MS, scale(mass, P))
-    keep(g, i, BODY + 6, h)
-    g[i, BODY + 9] = mass
-    w, u, dw, du = part(g, i, W_), part(g, i, U_), part(g, i, DW), part(g, i, DU)
-    trace = 0.5 * (g[i, 0] + g[i, 3] + g[i, 5])
-    second = (
-        (trace - g[i, 0], -g[i, 1], -g[i, 2]),
-        (-g[i, 1], trace - g[i, 3], -g[i, 4]),
-        (-g[i, 2], -g[i, 4], trace - g[i, 5]),
-    )
-    unit = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    for m in range(3):
-        change = add(cross(w, second[m]), cross(h, cross(u, unit[m])))
-        for k in range(3):
-            g[i, B_ + 3 * k + m] = -change[k]
-    p = add(scale(mass, u), cross(w, h))
-    L = add(inertia_times(g, i, w), cross(h, u))
-    keep(g, i, MOMENTUM, p)
-    keep(g, i, FORCE, add(add(scale(mass, du), cross(dw, h)), cross(w, p)))
-    keep(
-        g, i, MOMENT, add(add(inertia_times(g, i, dw), cross(h, du)), add(cross(w, L), cross(u, p)))
-    )
-
-
-@kernel
-def gather(tree: Tree, i: int, g: Any) -> None:
-    """Add the composite body at i to that of its parent."""
-    for k in range(SUMMED):
-        g[tree.parent[i], k] += g[i, k]
-
-
-@kernel
-def pushed(g: Any, i: int, a: Vector) -> tuple[Vector, Vector]:
-    """2 B (a, l): moment and force."""
-    return scale(2.0, times(g, i, B_, a)), scale(2.0, cross(a, part(g, i, MOMENTUM)))
-
-
-@kernel
-def weighed(g: Any, i: int, a: Vector, l: Vector) -> tuple[Vector, Vector]:
-    """I (a, l): moment and force."""
-    h = first_moment(g, i)
-    return add(inertia_times(g, i, a), cross(h, l)), add(scale(g[i, BODY + 9], l), cross(a, h))
 
 
 @kernel
@@ -245,64 +78,18 @@ def own_derivatives(values: Values, dq: Any, M: Any, by_q: Any, by_dq: Any) -> N
             M[i, j] = values.armature[i, j]
             by_q[i, j] = 0.0
             by_dq[i, j] = values.viscous[i, j]
+    add_one_way(values, dq, by_dq)
+
+
+@kernel
+def add_one_way(values: Values, dq: Any, by_dq: Any) -> None:
+    """Add the viscous friction that depends on the direction to by_dq (n, n)."""
+    for i in range(dq.size):
         by_dq[i, i] += (
             values.viscous_positive[i]
             if dq[i] > 0.0
             else (values.viscous_negative[i] if dq[i] < 0.0 else 0.0)
         )
-
-
-@kernel
-def add_link_derivatives(
-    tree: Tree, values: Values, dq: Any, ddq: Any, work: Work, g: Any, M: Any, by_q: Any, by_dq: Any
-) -> None:
-    """Add what the links do to the torques of all joints at their rates dq, ddq (m,), to M, by_q
-    and by_dq (m, m).
-    """
-    n = dq.size
-    for i in range(n):
-        carry(tree, i, dq, ddq, work, g)
-        embody(values, i, g)
-    for i in range(n - 1, -1, -1):
-        a, l, ra, rl = (
-            part(g, i, TURN),
-            part(g, i, SLIDE),
-            part(g, i, TURN_RATE),
-            part(g, i, SLIDE_RATE),
-        )
-        ya, yl = weighed(g, i, a, l)  # I S_i
-        turned = add(
-            scale(a[0], part(g, i, B_)),
-            add(scale(a[1], part(g, i, B_ + 3)), scale(a[2], part(g, i, B_ + 6))),
-        )
-        za = scale(
-            2.0, add(turned, cross(part(g, i, MOMENTUM), l))
-        )  # S_i 2 B, which has no linear part
-        n1, f1 = pushed(g, i, ra)
-        n2, f2 = weighed(g, i, part(g, i, TURN_BEND), part(g, i, SLIDE_BEND))
-        moment, force = part(g, i, MOMENT), part(g, i, FORCE)
-        n3, f3 = add(cross(a, moment), cross(l, force)), cross(a, force)
-        qa, ql = add(n1, add(n2, n3)), add(f1, add(f2, f3))
-        n1, f1 = pushed(g, i, a)
-        n2, f2 = weighed(g, i, ra, rl)
-        va, vl = add(n1, scale(2.0, n2)), add(f1, scale(2.0, f2))
-        j = i
-        while j >= 0:
-            b, k = part(g, j, TURN), part(g, j, SLIDE)
-            rb, rk = part(g, j, TURN_RATE), part(g, j, SLIDE_RATE)
-            inertia = dot(ya, b) + dot(yl, k)
-            M[i, j] += inertia
-            by_q[i, j] += (
-                dot(za, rb) + dot(ya, part(g, j, TURN_BEND)) + dot(yl, part(g, j, SLIDE_BEND))
-            )
-            by_dq[i, j] += dot(za, b) + 2.0 * (dot(ya, rb) + dot(yl, rk))
-            if j != i:
-                M[j, i] += inertia
-                by_q[j, i] += dot(b, qa) + dot(k, ql)
-                by_dq[j, i] += dot(b, va) + dot(k, vl)
-            j = tree.parent[j]
-        if tree.parent[i] >= 0:
-            gather(tree, i, g)
 
 
 @shared

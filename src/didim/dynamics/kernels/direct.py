@@ -134,7 +134,12 @@ def factor(M: Any) -> int:
     """Cholesky M = L L', in place: L below the diagonal, 1/L_jj on it; -1 on success, else the
     first joint that fails.
     """
-    n = M.shape[0]
+    return factor_leading(M, M.shape[0])
+
+
+@kernel
+def factor_leading(M: Any, n: int) -> int:
+    """`factor` of the first n rows and columns."""
     for j in range(n):
         pivot = M[j, j] - products(M, j, M, j, j)
         if not pivot > SMALLEST_PIVOT * abs(M[j, j]):

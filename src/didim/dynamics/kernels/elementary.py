@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from didim.jit.compiled import shared
+from didim.jit.lanes import padded_lanes
 
 LANES = 8
 MIN_VECTOR_LENGTH = 3
@@ -39,7 +40,7 @@ _PER_QUARTER, _PER_LOG_2 = 2 / pi, 1 / log(2)
 
 def padded(count: int) -> int:
     """The next multiple of LANES, at least one."""
-    return LANES * max(1, -(-count // LANES))
+    return padded_lanes(count, LANES)
 
 
 @shared

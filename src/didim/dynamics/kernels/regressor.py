@@ -173,7 +173,7 @@ def gather_columns(address: int, W: Any) -> None:
     """W (n, p) += T' W_joints (m, p)."""
     ties = read_ties(address)
     for k in range(ties.ratio.size):
-        for c in range(W.shape[1]):
+        for c in range(min(W.shape[1], ties.W.shape[1])):
             W[ties.coordinate[k], c] += ties.ratio[k] * ties.W[k, c]
 
 
@@ -190,6 +190,14 @@ def placed_regressor(
     joint_columns(tree, columns, rates, accelerations, work, joints)
     if tree.ties != 0:
         gather_columns(tree.ties, W)
+    add_entries(tree, columns, dq, ddq, slip, work, W)
+
+
+@kernel
+def add_entries(
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+) -> None:
+    """All columns of W (n, p) that are not those of links."""
     if columns.row.size > 0:
         fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):

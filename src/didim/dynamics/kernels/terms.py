@@ -250,11 +250,11 @@ def solve_loads(
 
 
 @kernel
-def add_shapes(terms: Terms, phi: Any, slip: Any, share: Any, W: Any) -> None:
-    """Add the columns of the shapes, the parameters that enter terms nonlinearly, to the last
-    columns of W; slip (c,) is 0 where a contact is held.
+def add_shapes(terms: Terms, phi: Any, slip: Any, share: Any, filled: int, W: Any) -> None:
+    """Add the columns of the shapes, the parameters that enter terms nonlinearly, to the last of
+    the `filled` columns of W; slip (c,) is 0 where a contact is held.
     """
-    first = W.shape[1] - terms.shape.shape[0]
+    first = filled - terms.shape.shape[0]
     for t in range(terms.shape.shape[0]):
         for k in range(terms.table.shape[0]):
             ahead, back, c = terms.shape[t, k, 0], terms.shape[t, k, 1], terms.table[k, CONTACT]
@@ -293,7 +293,7 @@ def term_slopes_batch(
             by_load[t, j] = 0.0
             for s in range(by_shape.shape[2]):
                 by_shape[t, j, s] = 0.0
-        add_shapes(terms, phi, slip[t], share, by_shape[t])
+        add_shapes(terms, phi, slip[t], share, by_shape.shape[2], by_shape[t])
         for k in range(phi.size):
             c, j = terms.table[k, CONTACT], terms.only[k]
             if c >= 0 and j >= 0:

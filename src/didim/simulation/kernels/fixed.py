@@ -154,7 +154,7 @@ def advance(
                     return row
                 mark_held(plant.contacts)
             if T is not None:
-                stage_tangent(T, size, stage, length)
+                stage_tangent(T, size, stage, length, T.x)
                 if plant.drive == CONTINUOUS:
                     torque_tangent(plant, T, t + fraction * length, T.K[stage])
                 if stage < 4:

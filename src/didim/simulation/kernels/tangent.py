@@ -25,10 +25,16 @@ from didim.control.kernels.tangent import (
     law_tangent_type,
     sampled_tangent,
 )
-from didim.dynamics.kernels.derivatives import motion_derivatives
-from didim.dynamics.kernels.regressor import columns_type
-from didim.dynamics.kernels.tree import Tree, Values, Work, place
+from didim.dynamics.kernels.derivatives import (
+    add_one_way,
+    add_smooth_derivatives,
+    motion_derivatives,
+)
+from didim.dynamics.kernels.regressor import add_entries, columns_type
+from didim.dynamics.kernels.tree import Tree, Values, Work, place, turn
 from didim.jit.compiled import kernel, record_type, shared, spliced
+from didim.jit.function_pointers import call_int64
+from didim.jit.lanes import LANES, load, store
 from didim.jit.types import float64, int64
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
@@ -36,28 +42,35 @@ from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
     add_smooth,
     add_terms_tangent,
+    advance_rows,
     apply_tangent,
+    clear_rows,
+    copy_rows,
     driven,
     jolt,
     keep_held,
     sort_contacts,
     stage_regressor,
+    subtract_rows,
 )
 
 
 class Tangent(NamedTuple):
-    """The derivatives that a run carries along, and scratch. State rows as in the plant: q, dq and
-    the integrals.
+    """The derivatives that a run carries along, and scratch. Columns m are padded to a multiple of
+    LANES, those of the outputs are not.
     """
 
+    driven_code: int  # address of the machine code of `driven`, 0: none
+    motion_code: int  # that of derivatives and link columns of the robot, 0: none
     columns: Any  # of the regressor
     law: Any
-    y: Any  # (4 n, m) of the state
-    x: Any  # (4 n, m) of the state at a stage
-    K: Any  # (5, 4 n, m) of the rates
+    y: Any  # (s, m) of the state: q, dq and, where the law has them, the integrals
+    x: Any  # (s, m) of the state at a stage
+    K: Any  # (5, s, m) of the rates
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
-    W: Any  # (n, b + D + T), parameters, disturbances and shapes
+    filled: int  # columns of W that are: b + D + T parameters, disturbances and shapes
+    W: Any  # (n, m)
     M: Any  # (n, n); so the next two
     by_q: Any
     by_dq: Any
@@ -82,12 +95,17 @@ class Tangent(NamedTuple):
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tangent_type = record_type(
     Tangent,
+    int64,
+    int64,
     columns_type,
     law_tangent_type,
     _matrix,
     _matrix,
     _cube,
-    *[_matrix] * 7,
+    _matrix,
+    _matrix,
+    int64,
+    *[_matrix] * 5,
     _vector,
     _matrix,
     int64[::1],
@@ -132,18 +150,18 @@ def instant_tangent(
     """
     n, m = tau.shape
     q, dq = x[:n], x[n : 2 * n]
-    for k in range(2):
-        for j in range(n):
-            for c in range(m):
-                T.integral[k, j, c] = x[(2 + k) * n + j, c]
+    integrates = x.shape[0] > 2 * n
+    if integrates:
+        for k in range(2):
+            copy_rows(x[(2 + k) * n : (3 + k) * n], T.integral[k])
     error_tangent(law, controller_state, q, dq, T)
     command_tangent(law, tree, own, controller_state, q, dq, T.integral, work, v, T)
     apply_tangent(law.gain, T.v, tau)
-    for k in range(2):
+    for k in range(2 if integrates else 0):
         for j in range(n):
-            enters = counted(law, controller_state, v, k, j)
-            for c in range(m):
-                rate[(2 + k) * n + j, c] = T.error[k, j, c] if enters else 0.0
+            enters = 1.0 * counted(law, controller_state, v, k, j)
+            for c in range(0, m, LANES):
+                store(rate, (2 + k) * n + j, c, enters * load(T.error[k], j, c))
 
 
 @spliced
@@ -172,8 +190,8 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
     if plant.enabled >= 0:
         on = plant.instant.channels[plant.enabled]
         for j in range(n):
-            for c in range(T.tau.shape[1]):
-                T.tau[j, c] *= on
+            for c in range(0, T.tau.shape[1], LANES):
+                store(T.tau, j, c, on * load(T.tau, j, c))
 
 
 @spliced
@@ -206,19 +224,31 @@ def add_disturbances(
 def rates_tangent(
     plant: Plant, T: Tangent, t: float, state: Any, h: float, rate: Any, K: Any
 ) -> None:
-    """K (4 n, m): how the rates at a stage change, whose time is t, whose state is `state` (T.x)
+    """K (s, m): how the rates at a stage change, whose time is t, whose state is `state` (T.x)
     and whose rates are `rate`.
 
     Implements (38).
     """
     n, values, work, contacts = plant.instant.tau.size, plant.values, plant.work, plant.contacts
     dq, ddq = state[n : 2 * n], rate[n : 2 * n]
-    place(plant.tree, state[:n], work)
-    motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
+    if T.motion_code != 0:
+        turn(state[:n], work)
+        clear_rows(T.W)
+        arrays = (state[:n], work.cos, work.sin, dq, ddq, values.link, values.viscous)
+        call_int64(T.motion_code, (*arrays, T.by_q, T.by_dq, T.W))
+        add_one_way(values, dq, T.by_dq)
+        if plant.tree.terms != 0:
+            add_smooth_derivatives(plant.tree.terms, values.term, state[:n], dq, T.by_q, T.by_dq)
+    else:
+        place(plant.tree, state[:n], work)
+        motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
     sort_contacts(contacts, T.held, T.slip)
     if plant.friction == SMOOTH:
         add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
-    stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    if T.motion_code != 0:
+        add_entries(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
+    else:
+        stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
     if T.place.shape[1] > 0:
         add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, T.W)
     if plant.tree.terms != 0:
@@ -236,43 +266,30 @@ def rates_tangent(
             T.own,
             T.by_q,
             T.by_dq,
+            T.filled,
             T.W,
         )
-    driven(T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
+    driven(T.driven_code, T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
     release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 
 
 @spliced
-def stage_tangent(T: Tangent, size: int, stage: int, h: float) -> None:
-    """The sensitivities T.x at a stage of the classical fourth-order method, as `stage_state` has
+def stage_tangent(T: Tangent, size: int, stage: int, h: float, x: Any) -> None:
+    """The sensitivities x at a stage of the classical fourth-order method, as `stage_state` has
     the state.
     """
-    K, y, x = T.K, T.y, T.x
-    m = y.shape[1]
-    for k in range(size):
-        for c in range(m):
-            if stage == 0:
-                x[k, c] = y[k, c]
-            elif stage < 3:
-                x[k, c] = y[k, c] + 0.5 * h * K[stage - 1, k, c]
-            elif stage == 3:
-                x[k, c] = y[k, c] + h * K[2, k, c]
-            else:
-                x[k, c] = y[k, c] + h / 6.0 * (
-                    K[0, k, c] + 2.0 * K[1, k, c] + 2.0 * K[2, k, c] + K[3, k, c]
-                )
+    advance_rows(T.y, T.K[0], T.K[1], T.K[2], T.K[3], size, stage, h, x)
 
 
 @spliced
 def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any, h: float) -> None:
-    """The end of a step: T.x becomes T.y; contacts that were held all through it rest, whatever
-    changes.
+    """The end of a step, into T.y; contacts that were held all through it rest, whatever changes.
 
     What they still moved, and with them the other joints, was taken from the velocity: `before` and
-    `after` (n,). The inertia that this used is that of the last stage, at which `work` still is.
+    `after` (n,). The inertia that this used is that of the last stage, whose positions `work` and
+    T.x still hold.
     """
-    n, m, contacts = plant.instant.tau.size, T.y.shape[1], plant.contacts
-    stage_tangent(T, size, 4, h)
+    n, contacts = plant.instant.tau.size, plant.contacts
     for i in range(T.held.size):
         T.held[i] = 0
     for a in range(contacts.count[0]):
@@ -283,11 +300,8 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
         T.jump[j] = before[j] - after[j]
         moved = max(moved, abs(T.jump[j]))
     if moved > 0.0:
-        last, none = T.K[3], T.none
-        for j in range(n):
-            for c in range(m):
-                last[j, c] = T.y[j, c] + h * T.K[2, j, c]
         jolt(
+            T.driven_code,
             plant.tree,
             plant.values,
             plant.work,
@@ -298,28 +312,22 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             T.M,
             T.by_q,
             T.by_dq,
-            none,
+            T.none,
             T.seen,
             T.share,
             T.jump,
-            last,
+            T.x,
             T.K[4],
         )
-        for j in range(n):
-            for c in range(m):
-                T.x[n + j, c] -= T.K[4, n + j, c]
-    release(plant.values, contacts, T, T.x[n : 2 * n], T.x[n : 2 * n], 0.0)
-    for k in range(size):
-        for c in range(m):
-            T.y[k, c] = T.x[k, c]
+    stage_tangent(T, size, 4, h, T.y)
+    if moved > 0.0:
+        subtract_rows(T.y, T.K[4], n)
+    release(plant.values, contacts, T, T.y[n : 2 * n], T.y[n : 2 * n], 0.0)
 
 
 @spliced
 def record_tangent(T: Tangent, row: int) -> None:
     """Write torque and position at this instant."""
     at = row - T.first[0]
-    n, m = T.tau.shape
-    for j in range(n):
-        for c in range(m):
-            T.out_tau[at, j, c] = T.tau[j, c]
-            T.out_q[at, j, c] = T.x[j, c]
+    copy_rows(T.tau, T.out_tau[at])
+    copy_rows(T.x, T.out_q[at])

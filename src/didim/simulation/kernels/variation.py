@@ -1,5 +1,5 @@
 """What one stage of the sensitivities is made of, over plain arrays: m directions in the columns,
-compiled apart.
+compiled apart. Tables of m columns are padded to a multiple of LANES.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from didim.dynamics.kernels.derivatives import (
     add_term_derivatives,
     motion_derivatives,
 )
-from didim.dynamics.kernels.direct import factor
+from didim.dynamics.kernels.direct import factor_leading
 from didim.dynamics.kernels.regressor import Columns, placed_regressor
 from didim.dynamics.kernels.terms import (
     BY_LOAD,
@@ -26,8 +26,10 @@ from didim.dynamics.kernels.terms import (
     at_slip,
     read_terms,
 )
-from didim.dynamics.kernels.tree import Tree, Values, Work
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, shared
+from didim.jit.function_pointers import call_int64
+from didim.jit.lanes import LANES, load, spread, store
 from didim.simulation.kernels.contact import BACK, FORTH, ContactWorkspace, is_held
 
 DIAGONAL_REGULARISATION = 1e-10
@@ -36,35 +38,80 @@ all are held, depend on each other.
 """
 
 
+@shared
+def advance_rows(
+    y: Any, K0: Any, K1: Any, K2: Any, K3: Any, size: int, stage: int, h: float, x: Any
+) -> None:
+    """The first `size` rows of y and of the rates at four stages (rows, m), as `stage_state` has
+    the state, into x.
+    """
+    for k in range(size):
+        for c in range(0, y.shape[1], LANES):
+            start = load(y, k, c)
+            if stage == 0:
+                store(x, k, c, start)
+            elif stage == 1:
+                store(x, k, c, start + 0.5 * h * load(K0, k, c))
+            elif stage == 2:
+                store(x, k, c, start + 0.5 * h * load(K1, k, c))
+            elif stage == 3:
+                store(x, k, c, start + h * load(K2, k, c))
+            else:
+                middle = load(K1, k, c) + load(K2, k, c)
+                ends = load(K0, k, c) + load(K3, k, c)
+                store(x, k, c, start + h / 6.0 * (ends + 2.0 * middle))
+
+
+@shared
+def copy_rows(rows: Any, out: Any) -> None:
+    """Write rows (n, padded m) into out (n, m)."""
+    n, m = out.shape
+    for i in range(n):
+        if m < LANES:
+            for c in range(m):
+                out[i, c] = rows[i, c]
+        else:
+            for c in range(0, m, LANES):
+                at = min(c, m - LANES)
+                store(out, i, at, load(rows, i, at))
+
+
+@kernel
+def subtract_rows(x: Any, change: Any, n: int) -> None:
+    """Take rows n to 2 n of `change` from those of x, both (s, m)."""
+    for i in range(n, 2 * n):
+        for c in range(0, x.shape[1], LANES):
+            store(x, i, c, load(x, i, c) - load(change, i, c))
+
+
 @kernel
 def apply_tangent(gain: Any, v: Any, tau: Any) -> None:
     """tau = g v (8), of all directions (n, m)."""
     n, m = tau.shape
     for i in range(n):
-        for c in range(m):
-            tau[i, c] = gain[i, i] * v[i, c]
-        for k in range(n):
-            if k != i and gain[i, k] != 0.0:
-                for c in range(m):
-                    tau[i, c] += gain[i, k] * v[k, c]
+        for c in range(0, m, LANES):
+            torque = gain[i, i] * load(v, i, c)
+            for k in range(n):
+                if k != i and gain[i, k] != 0.0:
+                    torque += gain[i, k] * load(v, k, c)
+            store(tau, i, c, torque)
 
 
 @kernel
 def solve_rows(L: Any, X: Any) -> None:
     """X <- (L L')^-1 X for all columns of X (n, m), with L as `factor` leaves it."""
     n, m = X.shape
-    for i in range(n):
-        for k in range(i):
-            for c in range(m):
-                X[i, c] -= L[i, k] * X[k, c]
-        for c in range(m):
-            X[i, c] *= L[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            for c in range(m):
-                X[i, c] -= L[k, i] * X[k, c]
-        for c in range(m):
-            X[i, c] *= L[i, i]
+    for c in range(0, m, LANES):
+        for i in range(n):
+            x = load(X, i, c)
+            for k in range(i):
+                x -= L[i, k] * load(X, k, c)
+            store(X, i, c, L[i, i] * x)
+        for i in range(n - 1, -1, -1):
+            x = load(X, i, c)
+            for k in range(i + 1, n):
+                x -= L[k, i] * load(X, k, c)
+            store(X, i, c, L[i, i] * x)
 
 
 @kernel
@@ -111,46 +158,74 @@ def keep_held(
     """Take from rows (n, m) what moves the held contacts: D rows = -rate D dq; L (c, c) and force
     (c, m) are scratch.
     """
-    c, n, m = held.size, rows.shape[0], rows.shape[1]
-    for i in range(c):
-        for k in range(c):
-            L[i, k] = A[i, k] if held[i] and held[k] else (1.0 if i == k else 0.0)
-        L[i, i] *= 1.0 + DIAGONAL_REGULARISATION
-        for s in range(m):
-            force[i, s] = 0.0
+    n, m, count = rows.shape[0], rows.shape[1], 0
+    for i in range(held.size):
         if held[i]:
-            for j in range(n):
-                if contact[i, j] != 0.0:
-                    for s in range(m):
-                        force[i, s] += contact[i, j] * (rows[j, s] + rate * dq[j, s])
-    if factor(L) >= 0:
+            before = 0
+            for k in range(i + 1):
+                if held[k]:
+                    L[count, before] = A[i, k]
+                    before += 1
+            L[count, count] *= 1.0 + DIAGONAL_REGULARISATION
+            for s in range(0, m, LANES):
+                moved = spread(0.0)
+                for j in range(n):
+                    if contact[i, j] != 0.0:
+                        moved += contact[i, j] * (load(rows, j, s) + rate * load(dq, j, s))
+                store(force, count, s, moved)
+            count += 1
+    if factor_leading(L, count) >= 0:
         return
-    solve_rows(L, force)
-    for i in range(c):
-        if held[i]:
-            for j in range(n):
-                for s in range(m):
-                    rows[j, s] -= column[i, j] * force[i, s]
+    solve_rows(L, force[:count])
+    for j in range(n):
+        for s in range(0, m, LANES):
+            row, k = load(rows, j, s), 0
+            for i in range(held.size):
+                if held[i]:
+                    row -= column[i, j] * load(force, k, s)
+                    k += 1
+            store(rows, j, s, row)
 
 
 @shared
-def driven(by_q: Any, by_dq: Any, W: Any, tau: Any, share: Any, L: Any, x: Any, K: Any) -> None:
-    """K (4 n, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
+def driven(
+    code_address: int,
+    by_q: Any,
+    by_dq: Any,
+    W: Any,
+    tau: Any,
+    share: Any,
+    L: Any,
+    x: Any,
+    K: Any,
+) -> None:
+    """K (s, m), rates of q and dq: d(ddq) = M^-1 (d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq)
     - W d(chi)).
 
-    `share` (n,) is the part of d(tau) that reaches the load, see `add_terms_tangent`.
+    `share` (n,) is the part of d(tau) that reaches the load, see `add_terms_tangent`;
+    `code_address` is that of the machine code for n joints, or 0.
     """
-    n, m, b = tau.shape[0], tau.shape[1], W.shape[1]
-    for i in range(n):
-        for c in range(m):
-            K[i, c] = x[n + i, c]
-            K[n + i, c] = share[i] * tau[i, c]
-        for c in range(b):
-            K[n + i, c] -= W[i, c]
-        for k in range(n):
-            for c in range(m):
-                K[n + i, c] -= by_q[i, k] * x[k, c] + by_dq[i, k] * x[n + k, c]
+    n, m = tau.shape
+    if code_address != 0:
+        call_int64(code_address, (by_q, by_dq, share, L, W, tau, x, K, m))
+        return
+    for c in range(0, m, LANES):
+        for i in range(n):
+            force = share[i] * load(tau, i, c) - load(W, i, c)
+            for k in range(n):
+                force -= by_q[i, k] * load(x, k, c)
+                force -= by_dq[i, k] * load(x, n + k, c)
+            store(K, n + i, c, force)
+            store(K, i, c, load(x, n + i, c))
     solve_rows(L, K[n : 2 * n])
+
+
+@kernel
+def clear_rows(rows: Any) -> None:
+    """Zeros into rows (n, m)."""
+    for i in range(rows.shape[0]):
+        for c in range(0, rows.shape[1], LANES):
+            store(rows, i, c, spread(0.0))
 
 
 @shared
@@ -158,9 +233,7 @@ def stage_regressor(
     tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
 ) -> None:
     """IDM (n, b) of the stage into W."""
-    for i in range(W.shape[0]):
-        for c in range(W.shape[1]):
-            W[i, c] = 0.0
+    clear_rows(W)
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
@@ -194,18 +267,20 @@ def add_terms_tangent(
     own: Any,
     by_q: Any,
     by_dq: Any,
+    filled: int,
     W: Any,
 ) -> None:
     """What terms add to by_q, by_dq (n, n) and W beyond their own columns: the limits of contacts
     that slide, the columns of shapes, and where friction grows with the load the share (n,) of what
     a joint's own friction and offset change that reaches the load.
 
-    own (2, n, n) is scratch, smooth_width 0 where friction is exact.
+    own (2, n, n) is scratch, smooth_width 0 where friction is exact, `filled` the columns of W that
+    are not padding.
     """
     terms = read_terms(address)
     add_sliding_terms(terms, values.term, slip, by_q, by_dq)
     fill_share(terms, values, held, slip, share)
-    add_shapes(terms, values.term, slip, share, W)
+    add_shapes(terms, values.term, slip, share, filled, W)
     if not terms.loaded:
         return
     n, own_q, own_dq = dq.size, own[0], own[1]
@@ -235,6 +310,7 @@ def add_terms_tangent(
 
 @shared
 def jolt(
+    code_address: int,
     tree: Tree,
     values: Values,
     work: Work,
@@ -253,12 +329,13 @@ def jolt(
     K: Any,
 ) -> None:
     """How the jump of velocity, M^-1 D' lambda, changes with M: minus M^-1 (d M) jump into rows n
-    to 2 n of K (4 n, m).
+    to 2 n of K (s, m).
     """
     weightless = Tree(
         tree.parent, tree.prismatic, tree.rotation, tree.translation, none[:3], 0, tree.ties
     )
     n = jump.size
+    place(tree, work.angle[:n], work)
     for i in range(slip.size):
         slip[i] = 0.0
     motion_derivatives(weightless, values, none[:n], jump, work, ground, M, by_q, by_dq)
@@ -268,9 +345,8 @@ def jolt(
         if columns.column[e] >= 0 and columns.source[e] >= one:
             torque = columns.weight[e] * work.sources[columns.source[e]]
             W[columns.row[e], columns.column[e]] -= torque
+    clear_rows(tau)
     for i in range(n):
-        for c in range(tau.shape[1]):
-            tau[i, c] = 0.0
         for k in range(n):
             by_dq[i, k] = 0.0
-    driven(by_q, by_dq, W, tau, share, work.M, x, K)
+    driven(code_address, by_q, by_dq, W, tau, share, work.M, x, K)

@@ -1,0 +1,52 @@
+"""How accelerations change in many directions at once, M d(ddq) = share d(tau) - W - (d tau/d q)
+d(q) - (d tau/d dq) d(dq), as machine code for n joints: what `driven` of the simulation's kernels
+does for any number of them.
+
+All n rows of a few directions stay in the vector registers, from the right-hand side through both
+substitutions.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from didim.dynamics.codegen.robot_code import MOST_JOINTS
+from didim.dynamics.codegen.trace import Trace, Vector
+from didim.jit.lane_code import LaneProgram, lane_code
+from didim.jit.machine_code import MachineCode, generic
+
+LANES = 8
+"""Directions at once: the registers hold those of seven joints. Four are slower for up to six
+joints and no faster for more.
+"""
+
+
+def driven_code(n: int) -> MachineCode | None:
+    """The code for n joints; None where the kernel does its work, see `robot_code`."""
+    return None if n > MOST_JOINTS or generic() else _compiled(n)
+
+
+@cache
+def _compiled(n: int) -> MachineCode:
+    return lane_code(_program(n))
+
+
+def _program(n: int) -> LaneProgram:
+    code = Trace()
+    x: Vector = [f"x[{i}]" for i in range(2 * n)]
+    force: Vector = [code.sub(code.mul(f"share[{i}]", f"tau[{i}]"), f"W[{i}]") for i in range(n)]
+    for slopes, moved in (("by_q", x[:n]), ("by_dq", x[n:])):
+        for k in range(n):
+            force = [
+                code.sub(force[i], code.mul(f"{slopes}[{i * n + k}]", moved[k])) for i in range(n)
+            ]
+    for order in (range(n), range(n - 1, -1, -1)):
+        for done, k in enumerate(order):
+            force[k] = code.mul(force[k], f"L[{k * n + k}]")
+            for i in order[done + 1 :]:
+                low, high = sorted((i, k))
+                force[i] = code.sub(force[i], code.mul(f"L[{high * n + low}]", force[k]))
+    outputs = [(f"K[{i}]", x[n + i]) for i in range(n)]
+    outputs += [(f"K[{n + i}]", force[i]) for i in range(n)]
+    arrays, tables = ("by_q", "by_dq", "share", "L"), ("W", "tau", "x", "K")
+    return LaneProgram(arrays, tables, code.statements, outputs, LANES)
