@@ -311,7 +311,7 @@ def test_several_records_at_once():
         ({"output": "velocity"}, "output 'velocity' is unknown"),
         ({"initial": "identity"}, "identity"),
         ({"initial": "somewhere"}, "nearest|Unknown initial"),
-        ({"estimate_gains": "yes"}, "True or False"),
+        ({"estimate_gains": "yes"}, "True, False or a list"),
         ({"estimate_delay": 3}, "True, False or None"),
         ({"scan": "often"}, "scan must be"),
         ({"max_iterations": 0}, "whole number"),

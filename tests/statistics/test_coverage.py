@@ -39,7 +39,7 @@ def test_intervals_cover(method):
         experiment, truth = scara_record((20.0, 100.0), rate=1000.0, periods=3)
         settings = didim.IDIM(cutoff=200.0, decimation=20, trim=(1000, 500))
     else:
-        experiment, truth = scara_record((20.0, 100.0), rate=200.0, periods=2)
+        experiment, truth = scara_record((20.0, 100.0), rate=200.0, periods=1)
         experiment = replace(experiment, q=None)
         settings = didim.DIDIM(controller=loop((20.0, 100.0)), initial="unit")
     covered, iterations = coverage(experiment, truth, settings, SEEDS[method])
