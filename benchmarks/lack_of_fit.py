@@ -311,7 +311,7 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
     lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == method]
-        robots = list(dict.fromkeys(row["robot"] for row in own))
+        robots = [robot for robot in LOOPS if any(row["robot"] == robot for row in own)]
         lines += [
             f"## {method}",
             "",
@@ -326,11 +326,18 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
             if any(cells):
                 lines.append(f"| {fault} | {' | '.join(cells)} |")
         wrong = [row for row in own if not row["fault"].startswith("nothing")]
+        counts = [[row["right"] for row in wrong if row["robot"] == robot] for robot in robots]
+        named = ", ".join(
+            f"{robot} {sum(each)} of {len(each)}"
+            for robot, each in zip(robots, counts, strict=True)
+        )
+        right = sum(row["right"] for row in wrong)
         bad = [row for row in wrong if row["status"] == "converged" and row["covered"] < 0.8]
         before = sum((row["over_noise"] or 1.0) <= 1.3 for row in bad)
         after = sum((row["over_noise"] or 1.0) <= 1.3 and not row["first"] for row in bad)
         lines += [
             "",
+            f"Named rightly: {right} of {len(wrong)}; {named}.",
             f"Converged with fewer than 80 % of the intervals right: {len(bad)} of {len(wrong)}.",
             f"Of these, hardly above the noise: {before}; and the tests quiet: {after}.",
             "",
