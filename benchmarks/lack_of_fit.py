@@ -337,7 +337,8 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
         after = sum((row["over_noise"] or 1.0) <= 1.3 and not row["first"] for row in bad)
         lines += [
             "",
-            f"Named rightly: {right} of {len(wrong)}; {named}.",
+            f"Named rightly: {right} of {len(wrong)}.",
+            f"By robot: {named}.",
             f"Converged with fewer than 80 % of the intervals right: {len(bad)} of {len(wrong)}.",
             f"Of these, hardly above the noise: {before}; and the tests quiet: {after}.",
             "",
