@@ -127,7 +127,7 @@ def test_it_stops_on_request_with_the_best_plan_so_far(interrupt: bool) -> None:
 
     found = didim.excite(SCARA, 6.0, limits=LIMITS, noise=0.1, progress=progress)
     assert found.stopped
-    assert len(calls) < 40
+    assert len(calls) < 120, "of 220"
     assert_within(found, LIMITS)
 
 

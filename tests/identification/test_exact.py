@@ -26,11 +26,10 @@ HERTZ = 2 * np.pi
     [
         ("PD", 5, "generic"),
         ("PID", 10, "wrong by 4"),
-        ("cascade", 5, "wrong by 4"),
-        ("PD with velocity reference", 20, "generic"),
     ],
 )
 def test_six_joints_in_ordinary_loops(law, frequency, prior):
+    """Other laws and loops: `benchmarks/robustness.py`."""
     found = outcome(Run("gains known", "tx40", law, (HERTZ * frequency,), prior, "known", seed=11))
     assert found.status == "converged"
     assert found.iterations <= 10

@@ -5,11 +5,13 @@ The budget is a number of iterations, not a time: the same seed gives the same p
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,10 @@ Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
 
 THREADS = 2
+
+POLL = 0.02
+"""s between looks for an interrupt."""
+
 MEMORY = 20
 """Steps that L-BFGS remembers."""
 
@@ -107,9 +113,9 @@ def search(
     def improved(x: Array, weight: float, iterations: int) -> Array:
         return _minimised(objective, x, weight, iterations, watch)
 
-    with one_blas_thread(), ThreadPoolExecutor(THREADS) as pool:
+    with one_blas_thread(), _stopped_by_keyboard(watch), ThreadPoolExecutor(THREADS) as pool:
         runs = [pool.submit(improved, x, budget.weights[0], budget.first) for x in found]
-        _finish(runs, watch)
+        _finish(runs)
         ends = sorted(
             (run.result() for run in runs), key=lambda x: objective.value(x, budget.weights[1])[0]
         )
@@ -117,19 +123,40 @@ def search(
         for weight, iterations in zip(budget.weights[1:], budget.last, strict=True):
             if not watch.stopped:
                 run = pool.submit(improved, best, weight, iterations)
-                _finish([run], watch)
+                _finish([run])
                 best = run.result()
     return [best, *drawn[: budget.starts]]
 
 
-def _finish(runs: list[Future[Array]], watch: Watch) -> None:
-    """Wait for the runs; an interrupt from the keyboard stops them, with what they have."""
-    while True:
-        try:
-            wait(runs)
-            return
-        except KeyboardInterrupt:
-            watch.stopped = True
+def _finish(runs: list[Future[Array]]) -> None:
+    """Wait for the runs, and look for an interrupt from the keyboard now and then."""
+    while wait(runs, POLL).not_done:
+        pass
+
+
+@contextmanager
+def _stopped_by_keyboard(watch: Watch) -> Iterator[None]:
+    """An interrupt from the keyboard stops the search with what it has; a second one is an
+    interrupt as ever. Only the main thread sees it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (
+        None,
+        signal.SIG_IGN,
+    ):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if watch.stopped and callable(before):
+            before(number, frame)
+        watch.stopped = True
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _minimised(
