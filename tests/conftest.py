@@ -5,7 +5,6 @@ again, but in the folders that are about them and in tests marked `lack_of_fit`.
 
 from __future__ import annotations
 
-import gc
 import os
 from importlib import import_module
 from pathlib import Path
@@ -19,12 +18,6 @@ from didim.results.lack_of_fit import LackOfFit  # noqa: E402
 
 ABOUT_LACK_OF_FIT = ("structure", "improvement")
 """Folders of tests whose identifications are tested for a lack of fit."""
-
-
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays: no collection of garbage walks over it again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

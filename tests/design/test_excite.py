@@ -115,6 +115,15 @@ def test_motion_is_slow_often_enough_for_friction() -> None:
     assert np.all(np.abs(found.motion.dq).max(axis=0) > 0.6 * LIMITS.velocity)
 
 
+@pytest.fixture
+def at_a_keyboard():
+    """Interrupts as a terminal has them: a job in the background ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("at_a_keyboard")
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_it_stops_on_request_with_the_best_plan_so_far(interrupt: bool) -> None:
     calls: list[float] = []
