@@ -5,7 +5,7 @@ which of their samples become rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,7 +30,13 @@ Start = tuple[ArrayLike, ArrayLike] | str | None
 """Initial state of the simulations: None, "tracking" or (q, dq)."""
 
 MAX_SUBSTEPS = 60
-"""Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
+"""Steps per sample beyond which an inertia is next to nothing."""
+
+SEARCH_SUBSTEPS = 8
+"""The same while a loop is only looked for: stiffer estimates are turned back from."""
+
+SEARCH_SECONDS = 10.0
+"""Of each record that a search for a loop simulates."""
 
 MAX_TRANSIENT_FRACTION = 0.3
 """Of a record that a transient found by itself may take."""
@@ -78,6 +84,8 @@ class RecordSet:
     is_closed: bool = True
     """Whether a controller drives the simulations; else the recorded torque does."""
     notes: tuple[str, ...] = ()
+    most_substeps: int = MAX_SUBSTEPS
+    """Steps per sample beyond which a simulation counts as failed."""
 
     @property
     def n(self) -> int:
@@ -122,6 +130,17 @@ class RecordSet:
         motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
         velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
         return np.maximum(torque, 1e-6 * torque.max()), np.where(velocity > 0, velocity, 1.0)
+
+    @cached_property
+    def not_stiff(self) -> RecordSet:
+        """The same records, whose simulations fail where they would take long."""
+        return replace(self, most_substeps=SEARCH_SUBSTEPS)
+
+    @cached_property
+    def beginning(self) -> RecordSet:
+        """The first seconds of each record, enough to look for a loop."""
+        parts = tuple(r.between(r.t[0], r.t[0] + SEARCH_SECONDS) for r in self.records)
+        return replace(self, records=parts)
 
     def refuse_unusable(self) -> None:
         """Refuse records without a reference, or too short for what is cut and decimated."""
@@ -194,7 +213,7 @@ class RecordSet:
         friction, width = "exact", 0.05
         return SimulationRequest(
             model, parameters, loop, record.t, reference, torque, friction, width, self.starts[k],
-            None, MAX_SUBSTEPS, record.channels,
+            None, self.most_substeps, record.channels,
         )  # fmt: skip
 
     def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:
