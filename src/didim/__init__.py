@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         control_law,
         largest_inertias,
         linearise,
+        load_controller,
     )
     from didim.design import Limits, Plan, excite
     from didim.dynamics import BaseModel, DynamicModel
@@ -89,6 +90,7 @@ _MODULES = {
         "control_law",
         "largest_inertias",
         "linearise",
+        "load_controller",
     ),
     "didim.simulation": (
         "Case",
@@ -171,6 +173,7 @@ __all__ = [
     "largest_inertias",
     "linearise",
     "load_case",
+    "load_controller",
     "load_estimate",
     "load_experiment",
     "load_reference",
