@@ -39,6 +39,8 @@ from didim.validation import flag, real
 if TYPE_CHECKING:
     import pandas
 
+    from didim.results.simulator_table import SimulatorTable
+
 Array = NDArray[np.float64]
 
 
@@ -372,16 +374,17 @@ class Estimate:
         Parameters
         ----------
         path
-            A .urdf or .toml file to write; None: none. What URDF has no words for (rotors, offsets,
-            couplings) goes into elements <didim>, which other programs pass over and `load_robot`
-            reads.
+            A .urdf, .xml (MJCF) or .toml file to write; None: none. What URDF has no words for
+            (rotors, offsets, couplings) goes into elements <didim>, which other programs pass over
+            and `load_robot` reads; what MJCF has none for is left out, and a warning says so.
         overwrite
             Whether an existing file may be written over.
         name
             Of the robot; None: as it is.
         like
-            The URDF that the robot came from: its links, names, fixed frames and meshes are kept,
-            and only inertias and friction replaced. None: a new file with the moving links alone.
+            The URDF or MJCF that the robot came from: its links, names, fixed frames and meshes are
+            kept, and only inertias and friction replaced, in an MJCF also armature, springs and
+            gains that were identified. None: a new file with the moving links alone.
         project
             Whether to take the physical robot that is nearest in predicted torque where the
             identified one is not physical; a warning says what changed.
@@ -389,3 +392,11 @@ class Estimate:
         from didim.results.identified import to_robot
 
         return to_robot(self, path, overwrite, name, like, project)
+
+    def simulator_table(self, project: bool = False) -> SimulatorTable:
+        """Armature, damping, friction loss and gains of every joint, for any simulator, and what
+        simulators cannot express; of the robot that `to_robot` writes.
+        """
+        from didim.results.simulator_table import simulator_table
+
+        return simulator_table(self, project)

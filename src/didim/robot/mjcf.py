@@ -96,7 +96,7 @@ def bodies_of(model: Model, where: str) -> list[Body]:
                 parent=before,
                 rotation=rotation,
                 translation=centre + rotation @ (anchor - last),
-                link=_link(model, b, anchor) if j == joints[-1] else np.zeros(10),
+                link=link_of_body(model, b, anchor) if j == joints[-1] else np.zeros(10),
                 mimic=followed.get(j),
                 torque_limit=limits.get(j, np.inf),
                 shapes=shapes_of_body(model, b, anchor) if j == joints[-1] else (),
@@ -112,7 +112,7 @@ def bodies_of(model: Model, where: str) -> list[Body]:
             while label in names:
                 label = f"body {label}"
             names.add(label)
-            link, shapes = _link(model, b, last), shapes_of_body(model, b, last)
+            link, shapes = link_of_body(model, b, last), shapes_of_body(model, b, last)
             found.append(Body(label, "fixed", before, rotation, centre, link, shapes=shapes))
             before = label
         carrier[b], origin[b] = before, last
@@ -145,7 +145,7 @@ def _joint(model: Model, j: int, added: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-def _link(model: Model, body: int, origin: Array) -> Array | None:
+def link_of_body(model: Model, body: int, origin: Array) -> Array | None:
     """(10,) the inertia of a body about `origin`, in its axes; None where it has no mass."""
     if not model.body_mass[body]:
         return None

@@ -6,6 +6,7 @@ files need not be there.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,12 @@ def compiled_text(text: str, path: Path) -> Model:
     where = path.name
     mujoco = mujoco_for(f"{where}: MJCF files need")
     try:
-        spec = mujoco.MjSpec.from_string(text)
-        spec.modelfiledir = str(path.parent.resolve())
-        _leave_out(spec, mujoco, path)
-        return spec.compile()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what MuJoCo would like to be written otherwise
+            spec = mujoco.MjSpec.from_string(text)
+            spec.modelfiledir = str(path.parent.resolve())
+            _leave_out(spec, mujoco, path)
+            return spec.compile()
     except InputError:
         raise
     except Exception as problem:  # MuJoCo raises ValueError, and errors of its own

@@ -13,6 +13,9 @@ from didim.errors import InputError
 Element = ElementTree.Element
 Look = Callable[[str, dict[str, str]], None]
 
+MARK = "didim:"
+"""At the head of a comment of didim's own."""
+
 MAX_DEPTH = 100
 """Elements within elements."""
 
@@ -57,3 +60,16 @@ def guarded(data: bytes, where: str, comments: bool = False, look: Look | None =
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{where}: not well-formed XML: {problem}.") from None
+
+
+def put_comment(root: Element, text: str) -> None:
+    """Let the root begin with a comment of didim's own, instead of an earlier one; empty: without
+    one.
+    """
+    for child in list(root)[:1]:
+        if not isinstance(child.tag, str) and (child.text or "").strip().startswith(MARK):
+            root.remove(child)
+    if text:
+        comment = ElementTree.Comment(f" {MARK} {text.replace('--', '- -').rstrip('-')} ")
+        comment.tail = root.text
+        root.insert(0, comment)

@@ -76,13 +76,13 @@ class Study:
                 names = [*names, *(each.name for each in own if each.name not in names)]
             return DynamicModel(robot, names, given.shapes, fixed=given.fixed)
 
-    @property
-    def urdf(self) -> Path | None:
-        """The file of the robot, where that is a URDF."""
-        robot = self.settings.robot
-        return (
-            resolved(robot, self.folder, "robot") if str(robot).lower().endswith(".urdf") else None
-        )
+    def description(self, ending: str) -> Path | None:
+        """The file of the robot that a written one is to resemble: a URDF (".urdf") or MJCF
+        (".xml").
+        """
+        robot = str(self.settings.robot).lower()
+        same = ending in (".urdf", ".xml") and robot.endswith(ending)
+        return resolved(self.settings.robot, self.folder, "robot") if same else None
 
     @cached_property
     def controller(self) -> Controller | None:
