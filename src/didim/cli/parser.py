@@ -429,6 +429,20 @@ def _add_simulate(commands: _Commands) -> None:
             "--out", metavar="FILE", default="motion.csv", help=".csv or .npz (default %(default)s)"
         )
     )
+    _files(
+        simulate.add_argument(
+            "--mujoco",
+            metavar="MJCF",
+            nargs="?",
+            const="",
+            help="also step MuJoCo in the same loop: this exported .xml, or a new one of the robot",
+        )
+    )
+    _files(
+        simulate.add_argument(
+            "--picture", metavar="FILE", help="draw the difference of MuJoCo and didim: .png"
+        )
+    )
     _json(simulate)
     _force(simulate)
 

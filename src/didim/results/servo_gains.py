@@ -26,9 +26,9 @@ def servo_gains(estimate: Estimate) -> dict[str, ServoGains]:
     if np.count_nonzero(g) > np.count_nonzero(drive):
         return {}
     if loop.by_poles and loop.inertia is None:
-        if not estimate.history:
+        last = estimate.history[-1].gains if estimate.history else {}
+        if not {"kp", "kv"} <= last.keys():
             return {}
-        last = estimate.history[-1].gains
         kp, kv = last["kp"], last["kv"]
         ff = per_joint(loop.velocity_reference, "velocity_reference", n)
     else:

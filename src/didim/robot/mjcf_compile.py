@@ -7,6 +7,7 @@ files need not be there.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,10 @@ def compiled(tree: MjcfTree) -> Model:
     return compiled_text(tree.text, tree.path)
 
 
-def compiled_text(text: str, path: Path) -> Model:
-    """MuJoCo's model of the text of an MJCF file that lies, or will lie, at `path`."""
+def compiled_text(text: str, path: Path, edit: Callable[[Any], None] | None = None) -> Model:
+    """MuJoCo's model of the text of an MJCF file that lies, or will lie, at `path`; `edit` changes
+    its MjSpec first.
+    """
     where = path.name
     mujoco = mujoco_for(f"{where}: MJCF files need")
     try:
@@ -53,6 +56,8 @@ def compiled_text(text: str, path: Path) -> Model:
             spec = mujoco.MjSpec.from_string(text)
             spec.modelfiledir = str(path.parent.resolve())
             _leave_out(spec, mujoco, path)
+            if edit is not None:
+                edit(spec)
             return spec.compile()
     except InputError:
         raise

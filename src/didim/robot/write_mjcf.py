@@ -18,6 +18,9 @@ from didim.robot.urdf_numbers import written
 from didim.robot.write_urdf import link_names
 from didim.robot.xml_guard import put_comment
 
+STIFF_FRICTION = {"solreffriction": "0.004 1", "solimpfriction": "0.99 0.999 0.001"}
+"""MuJoCo's friction as near to one that sticks as its usual step of 2 ms allows."""
+
 FARTHEST = 1e6
 """rad or m: where MuJoCo's joint ends in a direction in which it has no limit."""
 
@@ -69,6 +72,7 @@ def _body(parent: Element, joint: Joint, name: str) -> Element:
         damping=written(values.damping),
         frictionloss=written(values.frictionloss),
     )
+    element.attrib.update(STIFF_FRICTION)
     if any(map(math.isfinite, joint.position_limits)):
         element.set("range", written(np.clip(joint.position_limits, -FARTHEST, FARTHEST)))
     if values.stiffness:
