@@ -210,6 +210,8 @@ def test_wrong_files_and_existing_ones(some, tmp_path):
         estimate.to_robot(other, like=path)
     with pytest.raises(didim.InputError, match="would be lost"):
         estimate.to_robot(path, like=path, overwrite=True)
+    with pytest.raises(didim.InputError, match=r"ends in \.xml"):
+        estimate.to_robot(tmp_path / "new.urdf", stiff_friction=True)
     with pytest.raises(didim.InputError, match="as it does"):
         estimate.to_robot(tmp_path / "new.urdf", like=path)
     path.write_text(TWO_ARMS)

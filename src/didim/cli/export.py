@@ -42,7 +42,11 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"{file}: --like is for {' and '.join(_LIKE)} files.")
     if kind in _ROBOT:
         robot = estimate.to_robot(
-            file, overwrite=options.force, like=options.like, project=options.project
+            file,
+            overwrite=options.force,
+            like=options.like,
+            project=options.project,
+            stiff_friction=options.stiff_friction,
         )
     else:
         if options.project:

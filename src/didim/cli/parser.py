@@ -475,6 +475,11 @@ def _add_export(commands: _Commands) -> None:
     )
     _files(export.add_argument("--like", metavar="FILE", help=like))
     export.add_argument(
+        "--stiff-friction",
+        action="store_true",
+        help="let joints of the written MJCF creep less (solreffriction)",
+    )
+    export.add_argument(
         "--table",
         action="store_true",
         help="print armature, damping, friction loss and gains of each joint, for any simulator",

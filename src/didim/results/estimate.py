@@ -367,6 +367,7 @@ class Estimate:
         name: str | None = None,
         like: str | PathLike[str] | None = None,
         project: bool = False,
+        stiff_friction: bool = False,
     ) -> Robot:
         """The robot with identified values, closest to the nominal ones among the physical ones
         that reproduce the identified torques. Values that no physical robot has are refused.
@@ -388,10 +389,13 @@ class Estimate:
         project
             Whether to take the physical robot that is nearest in predicted torque where the
             identified one is not physical; a warning says what changed.
+        stiff_friction
+            Whether an MJCF that is written like another also gets `solreffriction` and
+            `solimpfriction`, so that MuJoCo's friction creeps less; a new MJCF has them.
         """
         from didim.results.identified import to_robot
 
-        return to_robot(self, path, overwrite, name, like, project)
+        return to_robot(self, path, overwrite, name, like, project, stiff_friction)
 
     def simulator_table(self, project: bool = False) -> SimulatorTable:
         """Armature, damping, friction loss and gains of every joint, for any simulator, and what

@@ -54,6 +54,7 @@ def to_robot(
     name: str | None,
     like: str | PathLike[str] | None,
     project: bool,
+    stiff_friction: bool = False,
 ) -> Robot:
     """The physical robot with identified values, or, with `project`, the nearest to them; written
     to `path` where one is given, in the image of the URDF or MJCF `like`.
@@ -68,6 +69,8 @@ def to_robot(
             "like is a URDF or MJCF file that a written one is to resemble; give a path that ends "
             "in .urdf or .xml as it does."
         )
+    if stiff_friction and (path is None or Path(path).suffix.lower() != ".xml"):
+        raise InputError("stiff_friction is of MuJoCo; give a path that ends in .xml.")
     if path is not None:
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
@@ -91,11 +94,17 @@ def to_robot(
     described = f"{_GEOMETRY}{source}" if source else ""
     robot = replace(robot, reference=f"{_SOURCE} {estimate.method} ({estimate.status}){described}")
     if file is not None:
-        write({Path(file): _text(estimate, robot, file, like).encode()}, overwrite)
+        write({Path(file): _text(estimate, robot, file, like, stiff_friction).encode()}, overwrite)
     return robot
 
 
-def _text(estimate: Estimate, robot: Robot, file: Path, like: str | PathLike[str] | None) -> str:
+def _text(
+    estimate: Estimate,
+    robot: Robot,
+    file: Path,
+    like: str | PathLike[str] | None,
+    stiff_friction: bool,
+) -> str:
     """The text of the file, of the kind that its ending names."""
     kind = file.suffix.lower()
     if kind == ".xml":
@@ -108,7 +117,9 @@ def _text(estimate: Estimate, robot: Robot, file: Path, like: str | PathLike[str
             )
         if like is None:
             return robot_mjcf(robot, gains)
-        return updated_mjcf(robot, _readable(like), file, gains if estimate.gains else None)
+        return updated_mjcf(
+            robot, _readable(like), file, gains if estimate.gains else None, stiff_friction
+        )
     return _WRITERS[kind](robot) if like is None else updated_urdf(robot, _readable(like))
 
 

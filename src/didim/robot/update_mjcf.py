@@ -31,6 +31,7 @@ from didim.robot.robot import Joint, Robot
 from didim.robot.same_geometry import same_geometry
 from didim.robot.simulator_values import ServoGains, simulator_values
 from didim.robot.urdf_numbers import written
+from didim.robot.write_mjcf import STIFF_FRICTION
 from didim.robot.xml_guard import Element, put_comment
 
 Array = NDArray[np.float64]
@@ -42,10 +43,15 @@ _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia",
 
 
 def updated_mjcf(
-    robot: Robot, source: Path, target: Path, gains: Mapping[str, ServoGains] | None = None
+    robot: Robot,
+    source: Path,
+    target: Path,
+    gains: Mapping[str, ServoGains] | None = None,
+    stiff_friction: bool = False,
 ) -> str:
     """The text of `source` with the values of `robot`, which must be of the same geometry and joint
-    names, and with `gains` by joint; to be written to `target`.
+    names, with `gains` by joint and, on request, friction that creeps less; to be written to
+    `target`.
     """
     tree = read_tree(source)
     model = compiled(tree)
@@ -64,6 +70,8 @@ def updated_mjcf(
     for joint, old in zip(robot.joints, before.joints, strict=True):
         _write_inertia(tree, model, robot, joint, old)
         _write_joint(tree, model, joint, old)
+        if stiff_friction:
+            _element(tree, "joint", joint.name).attrib.update(STIFF_FRICTION)
     if gains:
         write_gains(tree, model, robot, gains)
     _write_folders(tree, target)
