@@ -275,3 +275,31 @@ def test_armature_is_a_comment_of_a_urdf(some, tmp_path):
         assert text.count("<!-- didim: Armature") == 1
         ia = didim.load_robot(tmp_path / name).joints[0].nominal["Ia"]
         assert f"joint 1 (pivot) {ia:.6g} kg m²" in text
+
+
+def test_included_files_become_part_of_the_new_one(some, tmp_path):
+    (tmp_path / "parts").mkdir()
+    start, end = PENDULUM.index("<body"), PENDULUM.index("</worldbody>")
+    (tmp_path / "parts" / "rod.xml").write_text(f"<a><!-- kept -->{PENDULUM[start:end]}</a>")
+    source = tmp_path / "robot.xml"
+    source.write_text(PENDULUM[:start] + '<include file="parts/rod.xml"/>' + PENDULUM[end:])
+    estimate = estimate_of_file(some, source)
+    robot = estimate.to_robot(tmp_path / "new.xml", like=source)
+    text = (tmp_path / "new.xml").read_text()
+    assert "<!-- kept -->" in text
+    assert "include" not in text
+    assert didim.load_robot(tmp_path / "new.xml").joints[0].link == pytest.approx(
+        robot.joints[0].link, rel=1e-9
+    )
+
+
+def test_bodies_that_mujoco_makes_have_no_place_for_values(some, tmp_path):
+    text = PENDULUM.replace("<body", '<replicate count="2" offset="1 0 0"><body').replace(
+        "</body>", "</body></replicate>"
+    )
+    text = text[: text.index("<actuator>")] + "</mujoco>"
+    (tmp_path / "robot.xml").write_text(text)
+    estimate = estimate_of_file(some, tmp_path / "robot.xml")
+    assert estimate.model.robot.n == 2
+    with pytest.raises(didim.InputError, match="made by <replicate> or <attach>"):
+        estimate.to_robot(tmp_path / "new.xml", like=tmp_path / "robot.xml")

@@ -41,6 +41,9 @@ Array = NDArray[np.float64]
 _KINDS = ("floating", "ball", "prismatic", "revolute")
 """Of mjtJoint: free, ball, slide, hinge."""
 
+UNNAMED = "MuJoCo Model"
+"""What MuJoCo calls a model without a name."""
+
 EFFECTS = frozenset({"rotor", "viscous", "coulomb"})
 """Of every joint of MuJoCo."""
 
@@ -64,8 +67,9 @@ def robot_of(model: Model, path: Path, choice: JointChoice = ALL_JOINTS) -> Robo
     fixed = with_held(bodies, held)
     moving = with_held_drives(names, driven, assemble(fixed, where), (), None, where)
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    given = model.names.partition(b"\0")[0].decode()
     return Robot(
-        model.names.partition(b"\0")[0].decode() or path.stem,
+        path.stem if given in ("", UNNAMED) else given,
         gravity=np.zeros(3) if weightless else model.opt.gravity.copy(),
         locked=held,
         shapes=base_shapes(shapes_of_body(model, 0, np.zeros(3)), fixed),

@@ -42,8 +42,6 @@ class Actuator:
     """Force per control."""
     limit: float
     """On |force|; infinite where it has none."""
-    command: tuple[float, float]
-    """What the control is limited to."""
 
 
 def actuators_of(model: Model, robot: Robot, where: str) -> tuple[Actuator, ...]:
@@ -170,7 +168,6 @@ def _actuator(model: Model, k: int, joint: str, gear: float, place: str) -> Actu
             "can be said (position, velocity, motor, or general with such numbers); describe the "
             "loop in [controller], or as a didim.PD."
         )
-    command = model.actuator_ctrlrange[k] if model.actuator_ctrllimited[k] else (-np.inf, np.inf)
     return Actuator(
         name_of(model, "actuator", k),
         kind,
@@ -180,7 +177,6 @@ def _actuator(model: Model, k: int, joint: str, gear: float, place: str) -> Actu
         kv,
         gain,
         _symmetric_limit(model, k, kind, place),
-        (float(command[0]), float(command[1])),
     )
 
 

@@ -11,8 +11,7 @@ from didim.robot.mjcf_compile import Model, mujoco_for
 def name_of(model: Model, kind: str, index: int) -> str:
     """The name of the element `index` of a kind: "body", "joint", "actuator", "tendon", ..."""
     mujoco = mujoco_for("MJCF files need")
-    types = {"equality": "EQUALITY", "tendon": "TENDON", "flex": "FLEX"}
-    of_type = getattr(mujoco.mjtObj, f"mjOBJ_{types.get(kind, kind.upper())}")
+    of_type = getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
     return mujoco.mj_id2name(model, of_type, index) or f"{kind}{index}"
 
 

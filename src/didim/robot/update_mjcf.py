@@ -75,7 +75,8 @@ def updated_mjcf(
     if gains:
         write_gains(tree, model, robot, gains)
     _write_folders(tree, target)
-    tree.root.set("model", robot.name)
+    if robot.name not in (tree.root.get("model"), source.stem):
+        tree.root.set("model", robot.name)
     put_comment(tree.root, robot.reference)
     after = robot_of(compiled_text(tree.text, target), source, JointChoice(None, robot.locked))
     _check(robot, after, source.name)
