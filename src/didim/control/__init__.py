@@ -3,6 +3,7 @@
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque, OwnLaw
 from didim.control.linear import LinearLoop, linearise
+from didim.control.servo import Servo
 from didim.control.tuning import largest_inertias
 from didim.control.user import UserLaw, control_law
 
@@ -14,6 +15,7 @@ __all__ = [
     "Controller",
     "LinearLoop",
     "OwnLaw",
+    "Servo",
     "UserLaw",
     "control_law",
     "largest_inertias",

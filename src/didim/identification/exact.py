@@ -19,6 +19,7 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import (
     SimulatedLoop,
     assumed_inertia,
+    drive_gains,
     numeric_gains,
     tuned_inertia,
 )
@@ -66,6 +67,8 @@ class ExactMethod:
     """Whether a delay of the reference is estimated."""
     scans: bool
     """Whether unknown gains are first looked for by a scan of the bandwidth."""
+    offsets: tuple[tuple[str, int], ...] = ()
+    """Kind and joint of the zeros and biases that are estimated."""
     barrier: bool = True
     """False: plain Gauss-Newton, (29)-(34)."""
     start: Array | None = None
@@ -134,10 +137,14 @@ class ExactMethod:
 
     def problem(self, loop: Controller | None) -> ClosedLoopProblem:
         """The problem in one of the loops."""
-        which = self.settings.estimate_gains
-        unknown = self._gains(loop) if which and loop is not None else None
-        simulated = SimulatedLoop(loop, False, unknown, which, self.has_delay)
-        return ClosedLoopProblem(self.model, self.records, simulated)
+        return ClosedLoopProblem(self.model, self.records, self.simulated(loop))
+
+    def simulated(self, loop: Controller | None) -> SimulatedLoop:
+        """One of the loops with its unknowns."""
+        which, unknown, drive = self.settings.estimate_gains, None, None
+        if which and loop is not None:
+            unknown, drive = self._gains(loop), drive_gains(self.model, loop, which)
+        return SimulatedLoop(loop, False, unknown, which, self.has_delay, drive, self.offsets)
 
     def best(
         self, others: Sequence[Array] = (), progress: Progress | None = None

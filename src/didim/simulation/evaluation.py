@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.signals.experiment import measured_torque
 from didim.signals.noise import decimated_noise, is_undersampled
 from didim.simulation.motion import Motion
 from didim.simulation.record_set import RecordSet, Window
@@ -51,15 +52,21 @@ class Evaluation:
         return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
 
-def compare(records: RecordSet, motions: tuple[Motion, ...], window: Window) -> Evaluation:
-    """The errors of simulated outputs on the rows of a window.
+def compare(
+    records: RecordSet,
+    motions: tuple[Motion, ...],
+    window: Window,
+    shift: Array | float = 0.0,
+) -> Evaluation:
+    """The errors of simulated outputs on the rows of a window; logged positions are simulated ones
+    plus `shift` (n,).
 
     Implements (28), (35).
     """
     groups = len(records.outputs) * records.n
     errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
     for k, motion in enumerate(motions):
-        rho, y = output_error(records, k, motion, window)
+        rho, y = output_error(records, k, motion, window, shift)
         used = used_rows(records, motion, window.samples[k])
         errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
         sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
@@ -67,10 +74,14 @@ def compare(records: RecordSet, motions: tuple[Motion, ...], window: Window) -> 
     return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts)
 
 
-def output_error(records: RecordSet, k: int, motion: Motion, window: Window) -> tuple[Array, Array]:
+def output_error(
+    records: RecordSet, k: int, motion: Motion, window: Window, shift: Array | float = 0.0
+) -> tuple[Array, Array]:
     """Y - Y_s and Y of record k, decimated: (K, groups)."""
     outputs, record = records.outputs, records.records[k]
-    signals = [np.asarray(getattr(of, name)) for of in (record, motion) for name in outputs]
+    simulated = {"tau": motion.tau, "q": motion.q + shift if np.any(shift) else motion.q}
+    signals = [np.asarray(getattr(record, name)) for name in outputs]
+    signals += [simulated[name] for name in outputs]
 
     def columns(start: int, stop: int) -> Array:
         return np.hstack([each[start:stop] for each in signals])
@@ -82,8 +93,8 @@ def output_error(records: RecordSet, k: int, motion: Motion, window: Window) -> 
 
 def used_rows(records: RecordSet, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
     """(K, groups) which rows count."""
-    moving = records.selection.used(motion.dq, samples)
-    return np.tile(moving, len(records.outputs))
+    rows = {"tau": records.torque_selection, "q": records.selection}
+    return np.hstack([rows[name].used(motion.dq, samples) for name in records.outputs])
 
 
 def noise_fraction(records: RecordSet, evaluation: Evaluation, window: Window) -> Array:
@@ -91,7 +102,7 @@ def noise_fraction(records: RecordSet, evaluation: Evaluation, window: Window) -
     differences of the raw torque; 0 where too few samples in a period leave it unknown.
     """
     decimator = records.selection.decimator
-    torques, used = [np.asarray(each.tau) for each in records.records], window.samples
+    torques, used = [measured_torque(each) for each in records.records], window.samples
     segments = [(tau, slice(*each)) for tau, each in zip(torques, used, strict=True)]
     unknown = [
         is_undersampled(tau[each], motion.tau[each], motion.dq[each])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import COMPUTED_TORQUE, Law
+from didim.control.kernels.law import COMPUTED_TORQUE, NO_VELOCITY, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.dynamics.codegen.robot_code import robot_code
@@ -230,7 +230,8 @@ def lag_of(law: Law) -> Array:
     """(n,) s by which a loop that has been following all along is behind its reference; 0 where
     integral action removes it.
     """
-    follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
+    damps = law.kind != COMPUTED_TORQUE and law.velocity != NO_VELOCITY
+    follows = (law.kp > 0) & (law.ki == 0) & damps
     return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
@@ -268,7 +269,8 @@ def loop_lag(
     )
     C = law.kv + law.kiv / s
     forward = g * (C * (law.kp + law.ff * s) + law.ki / s)
-    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
+    seen = 0.0 if law.velocity == NO_VELOCITY else s
+    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + seen) + law.ki / s))
     return np.where(law.kp > 0, -np.angle(closed) / s.imag, 0.0)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
-from didim.control.simulated_loop import EstimatedGains
+from didim.control.simulated_loop import EstimatedGains, unknown_offsets
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
 from didim.identification.exact import ExactMethod
@@ -25,12 +25,12 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label
 from didim.results.prediction import Preprocessing
 from didim.results.request import Request
-from didim.results.settings import check_controller, check_settings
+from didim.results.settings import check_controller, check_settings, estimated_offsets
 from didim.results.start import check_initial, start_of
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
-from didim.simulation.records import estimates_delay, record_set
+from didim.simulation.records import estimates_delay, record_set, refuse_saturated
 from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
@@ -68,6 +68,10 @@ class OutputError:
     """Whether the gains of the law that are not zero are unknowns as well."""
     estimate_delay: bool | None = None
     """Whether a common delay of the reference is one too; None: with the gains of a sampled law."""
+    estimate_offsets: tuple[str, ...] = ()
+    """Zeros of the joints ("zero" for all, "zero2" for one), added to logged positions and
+    references, and biases ("bias"), by which the log reads more than the controller.
+    """
     scan: bool | str = "auto"
     """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains
     are estimated.
@@ -116,11 +120,7 @@ class OutputError:
                 )
         check_settings(self, "OutputError")
         flag(self.barrier, "OutputError: barrier")
-        if self.output == "position" and self.estimate_gains:
-            raise InputError(
-                "OutputError: positions alone leave a common factor on gains and parameters open; "
-                'to estimate gains, use output="torque" or "both".'
-            )
+        object.__setattr__(self, "estimate_offsets", estimated_offsets(self))
         if not (isinstance(self.scan, bool) or self.scan == "auto"):
             raise InputError(
                 f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.'
@@ -141,6 +141,14 @@ class OutputError:
         """Refuse records that cannot be used."""
         self._records(model, experiments).refuse_unusable()
         self._start(model)
+        if self.controller is not None and self.output == "position":
+            refuse_saturated(model, self.controller, experiments)
+
+    @property
+    def _scans(self) -> bool:
+        """Whether a scan comes first, which compares torques."""
+        wanted = self.estimate_gains is True if self.scan == "auto" else bool(self.scan)
+        return wanted and self.output != "position"
 
     def _start(self, model: BaseModel) -> Array | None:
         """(b,) where to start; None: the prior."""
@@ -170,7 +178,8 @@ class OutputError:
 
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""
-        model, gains = request.model, self.estimate_gains
+        model = request.model
+        self.ready(model, request.experiments)
         records = self._records(model, request.experiments)
         preprocessing = Preprocessing(
             "simulated", self.selection, start=self.start, interpolation=records.interpolation
@@ -182,7 +191,8 @@ class OutputError:
             "OutputError",
             *data,
             has_delay=self._shifts(request.experiments),
-            scans=gains is True if self.scan == "auto" else bool(self.scan),
+            scans=self._scans,
+            offsets=unknown_offsets(self.estimate_offsets, model.robot.n),
             barrier=self.barrier,
             start=self._start(model),
             output="position" if self.output == "position" else "torque",

@@ -122,7 +122,7 @@ class BarrierRule(GaussNewtonRule):
         del best
         x, window, before = trial.x, trial.window, iterate.evaluation
         if window.samples != iterate.window.samples:
-            before = problem.compare(iterate.evaluation.motions, window)
+            before = problem.compare(iterate.x, iterate.evaluation.motions, window)
         start = self._merit(problem, iterate, iterate.x, before)
         rises = Failure(FailureKind.ERROR_RISES)
         if trial.fraction < 1.0:
