@@ -198,7 +198,8 @@ class ExactMethod:
 
     @property
     def _rule(self) -> GaussNewtonRule:
-        return BarrierRule(self.prior) if self.barrier else GaussNewtonRule()
+        damps = self.records.outputs == ("q",)
+        return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
 
     def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
         """The start, standard parameters (p,), that leaves least."""

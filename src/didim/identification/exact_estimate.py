@@ -84,7 +84,8 @@ def _finished(
     system, b, n = at.equations, method.model.matrix.shape[0], method.model.robot.n
     z, model = at.x.further, robot.model(at.x.further)
     request = replace(request, model=model) if isinstance(model, BaseModel) else request
-    solution = least_squares(system, at.row_weights)
+    weights, factors = at.weights
+    solution = replace(least_squares(system, weights), robust=factors)
     evidence = _evidence(method, problem, outcome, solution)
     verdict = judge(evidence)
     figures = statistics(system, solution, np.zeros(system.W.shape[1]))

@@ -17,9 +17,12 @@ from didim.identification.rules import Iterate, Rule
 from didim.identification.search import Halving
 from didim.identification.stopping import Stopping
 from didim.results.history import Iteration
-from didim.results.status import Failure, StopReason
+from didim.results.status import Failure, FailureKind, StopReason
 
 Progress = Callable[[float], Any]
+
+DAMPED_HALVINGS = 1
+"""Of damped steps, which are short."""
 
 _ENDINGS = {
     StopReason.TOLERANCES: "Error and parameters settled after {steps} iterations.",
@@ -77,6 +80,9 @@ def solve(
     for k in range(1, limit + 1):
         step = rule.step(problem, iterate)  # linear least squares: (48), or (33)
         found = search.along(problem, rule, iterate, best, step)  # simulate in the loop, (21)-(26)
+        if isinstance(found, Failure) and step.damped is not None:
+            short = Halving(DAMPED_HALVINGS)
+            found = short.along(problem, rule, iterate, best, step.damped())
         if isinstance(found, Failure):
             reason, failure = StopReason.NO_STEP, found
             break
@@ -88,7 +94,8 @@ def solve(
         if progress is not None and _declines(progress(k / limit)):
             return Outcome(best, StopReason.REQUEST, tuple(history))
     untaken = step if reason is StopReason.NO_STEP else None
-    if stopping.is_near(problem, best, untaken):
+    uneven = failure is not None and failure.kind is FailureKind.ERROR_RISES
+    if stopping.is_near(problem, best, untaken) or (uneven and step and step.damped):
         reason = StopReason.NOISE_FLOOR
     return Outcome(best, reason, tuple(history), failure)
 

@@ -177,7 +177,7 @@ class Predictor:
         """`validate`; that a record cannot be predicted is a result too."""
         try:
             rows = self.compare(experiment)
-        except InfeasibleError as problem:
+        except (InfeasibleError, InputError) as problem:
             return unpredicted(experiment, str(problem)), None
         return self._judged(experiment, rows, fitted), rows
 

@@ -53,23 +53,6 @@ def estimated_gains(settings: Any, where: str) -> EstimatedGains:
     return names
 
 
-def estimated_offsets(settings: Any) -> tuple[str, ...]:
-    """Names of zeros and biases that are estimated, which need a loop and measured positions."""
-    names = settings.estimate_offsets
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            'OutputError: estimate_offsets must be a list of names such as ["zero1", "bias"], '
-            f"found {shortened(names)}."
-        )
-    loop = settings.controller
-    if names and (loop is None or settings.output == "torque" or loop.model_term != "none"):
-        raise InputError(
-            "OutputError: estimate_offsets needs a controller without a model of its own, and "
-            'output="position" or "both".'
-        )
-    return tuple(names)
-
-
 def check_controller(controller: object, where: str) -> None:
     """Refuse what is no loop."""
     if not isinstance(controller, Controller):

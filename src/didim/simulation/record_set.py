@@ -33,6 +33,9 @@ Start = tuple[ArrayLike, ArrayLike] | str | None
 
 MEASURED = "measured"
 
+NEVER = 1e9
+"""A velocity, rad/s or m/s, that no joint has."""
+
 MAX_SUBSTEPS = 60
 """Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
 
@@ -82,6 +85,8 @@ class RecordSet:
     is_closed: bool = True
     """Whether a controller drives the simulations; else the recorded torque does."""
     notes: tuple[str, ...] = ()
+    robust: bool = False
+    """Whether outlying rows count less."""
     driven: NDArray[np.bool_] | None = None
     """(n,) whether each joint has a motor; None: all have. Torques of the others are zero, which
     says nothing in a simulated loop.
@@ -119,7 +124,7 @@ class RecordSet:
             return self.selection
         given = self.selection.rest_velocity
         rest = per_joint(0.0 if given is None else given, "rest_velocity", self.n)
-        return replace(self.selection, rest_velocity=np.where(self.driven, rest, np.inf))
+        return replace(self.selection, rest_velocity=np.where(self.driven, rest, NEVER))
 
     @cached_property
     def references(self) -> list[Array]:

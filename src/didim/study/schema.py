@@ -159,6 +159,8 @@ class OutputErrorTable(_LoopTable):
 
     initial: types.InitialOrPrior = None
     output: Literal["position", "torque", "both"] | None = None
+    weights: Literal["wls", "irls"] | None = None
+    """Each joint and output by its error; irls: outlying rows count less."""
     scan: types.Scan = None
     estimate_offsets: types.Texts = None
     """Zeros of the joints ("zero" for all, "zero2" for one), added to logged positions and
