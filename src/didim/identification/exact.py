@@ -35,6 +35,7 @@ from didim.identification.scan import scan_bandwidth
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
+from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
@@ -251,9 +252,4 @@ class ExactMethod:
     @property
     def scan_notes(self) -> tuple[str, ...]:
         """What the scan found, and where it had the iteration start."""
-        finite = {f: error for f, error in self.scanned.items() if np.isfinite(error)}
-        if not finite:
-            return ()
-        parts = ", ".join(f"{100 * error:.3g} % at {f:g}" for f, error in finite.items())
-        best = min(finite, key=lambda factor: finite[factor])
-        return (f"Scan of the bandwidth, over the assumed one: {parts}; started at {best:g}.",)
+        return scan_notes(self.scanned)

@@ -17,23 +17,12 @@ from didim.identification.rules import Iterate, Rule
 from didim.identification.search import Halving
 from didim.identification.stopping import Stopping
 from didim.results.history import Iteration
-from didim.results.status import Failure, FailureKind, StopReason
+from didim.results.status import ENDINGS, Failure, FailureKind, StopReason
 
 Progress = Callable[[float], Any]
 
 DAMPED_HALVINGS = 1
 """Of damped steps, which are short."""
-
-_ENDINGS = {
-    StopReason.TOLERANCES: "Error and parameters settled after {steps} iterations.",
-    StopReason.NOISE_FLOOR: (
-        "The error settled after {steps} iterations; no step lowers it further (noise, encoder "
-        "steps, saturation or sticking)."
-    ),
-    StopReason.LIMIT: "All {steps} iterations were used before the tolerances were met.",
-    StopReason.REQUEST: "Stopped on request after {steps} iterations.",
-    StopReason.NO_STEP: "No step is possible after {steps} iterations: {failure}.",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +50,7 @@ class Outcome:
     @property
     def ending(self) -> str:
         """How it ended, as a sentence."""
-        return _ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)
+        return ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)
 
 
 def solve(

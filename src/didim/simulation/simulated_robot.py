@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,12 @@ class SimulatedRobot:
     def shift(self, z: Array) -> Array:
         """(n,) logged minus simulated positions at z, rad or m."""
         return self.loop.offset(BIAS, self.of_loop(z), self.start.robot.n) - self.zero(z)
+
+    def offsets(self, z: Array) -> dict[str, Any]:
+        """Both, as a `Preprocessing` keeps them; empty where none is estimated."""
+        if not self.loop.offsets:
+            return {}
+        return {"zero": tuple(self.zero(z).tolist()), "shift": tuple(self.shift(z).tolist())}
 
     def estimated(
         self, z: Array, covariance: Array

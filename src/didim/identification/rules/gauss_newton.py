@@ -107,16 +107,14 @@ class BarrierRule(GaussNewtonRule):
         return replace(full, damped=lambda: self._step(problem, iterate, DAMPING))
 
     def _step(self, problem: ClosedLoopProblem, iterate: Iterate, damping: float) -> Step:
-        """The minimum with a damping over the curvature of each unknown; changes of shapes, gains
-        and delay are bounded.
-        """
+        """The same, damped over each unknown's curvature; changes of the loop are bounded."""
         x, matrix, longest = iterate.x, problem.base.matrix, problem.robot.longest_step
         assert x.standard is not None
         weights = iterate.row_weights
         now = np.concatenate([matrix @ x.standard, x.further])
         seen, rest = compressed(iterate.equations, weights)
         R = seen
-        if damping:
+        if damping > 0:
             hold = np.diag(np.sqrt(damping) * np.linalg.norm(seen, axis=0))
             R, rest = np.vstack([seen, hold]), np.concatenate([rest, np.zeros(now.size)])
         spread = problem.robot.spread
