@@ -1,4 +1,4 @@
-"""Runs the three example studies and writes what they find into the pages of the machines, with
+"""Runs the example studies and writes what they find into the pages of the machines, with
 pictures: `make machines`.
 """
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import didim
+import machines_servo
 from didim.report.files import write_picture
 from didim.report.pictures import new_axes, torques
 
@@ -106,12 +107,18 @@ def picture(name: str) -> None:
 def main() -> None:
     """Write the tables and the pictures."""
     for name in PUBLISHED:
-        page = ROOT / "docs" / "machines" / f"{name.replace('_', '-')}.md"
-        before, _, rest = page.read_text().partition(BEGIN)
-        table = "\n".join(rows(name))
-        page.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}")
+        write(name, rows(name))
         picture(name)
-        print(page)
+    write("xl330", machines_servo.rows())
+
+
+def write(name: str, lines: Iterator[str]) -> None:
+    """Write the table of a machine into its page."""
+    page = ROOT / "docs" / "machines" / f"{name.replace('_', '-')}.md"
+    before, _, rest = page.read_text().partition(BEGIN)
+    table = "\n".join(lines)
+    page.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}")
+    print(page)
 
 
 if __name__ == "__main__":

@@ -57,12 +57,6 @@ def test_positions_that_never_change():
         didim.identify(model(), changed(experiment, lambda q: 0 * q), output_error(law))
 
 
-def test_positions_tell_no_gains():
-    _, law = case()
-    with pytest.raises(didim.InputError, match="common factor"):
-        output_error(law, estimate_gains=True)
-
-
 @pytest.mark.slow
 def test_positions_and_a_loop_that_follows_the_parameters():
     experiment, _ = case()

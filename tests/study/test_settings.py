@@ -158,7 +158,7 @@ def test_methods_have_the_settings_of_their_classes(table, owner, without):
 
 
 def test_the_controller_has_the_settings_of_all_laws():
-    laws = (didim.PD, didim.PID, didim.Cascade, didim.ComputedTorque)
+    laws = (didim.PD, didim.PID, didim.Cascade, didim.ComputedTorque, didim.Servo)
     known = {field.name for law in laws for field in dataclasses.fields(law)} - {"parameters"}
     assert set(schema.ControllerTable.model_fields) - {"law", "Kp", "Kd", "assumed"} == known
 

@@ -14,7 +14,7 @@ from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.results.formatting import joint_label
 from didim.signals.bandwidth import motion_band
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import reach
 from didim.signals.resample import period_of, regular
 from didim.signals.states import States, measured_states, reference_states
@@ -58,6 +58,21 @@ class CheckData:
             if least is not None and self.even.t.size > max(50, 2 * self.rate / least)
             else None
         )
+
+    @property
+    def has_torque(self) -> bool:
+        """Whether torques were measured."""
+        return self.record.tau is not None
+
+    @cached_property
+    def tau(self) -> Array:
+        """(N, n) torques as they were logged."""
+        return measured_torque(self.record, "this check")
+
+    @cached_property
+    def even_tau(self) -> Array:
+        """(M, n) torques on the regular clock."""
+        return measured_torque(self.even, "this check")
 
     @property
     def is_measured(self) -> bool:

@@ -70,7 +70,7 @@ def _fits(data: CheckData) -> tuple[float, float, float] | None:
     ):
         return None
     chosen = inner[:: -(-inner.size // MAX_SAMPLES)]
-    states, base, tau = data.states, data.model.base, data.even.tau
+    states, base, tau = data.states, data.model.base, data.even_tau
     some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
     W = base.regressor(some.q, some.dq, some.ddq, None, base.no_signals(len(some.q)))
     moving = [j for j in range(tau.shape[1]) if np.ptp(tau[:, j]) > 0 and np.ptp(some.q[:, j]) > 0]

@@ -70,4 +70,4 @@ def equations(data: CheckData, series: int) -> LinearSystem:
     window = data.inner.indices(data.even.t.size)[:2]
     factor = max(1, min(factor, (window[1] - window[0]) // MIN_ROWS))
     selection = RowSelection(factor, "fir")
-    return observe(data.model.base, data.states, data.even.tau, selection, window, series)
+    return observe(data.model.base, data.states, data.even_tau, selection, window, series)

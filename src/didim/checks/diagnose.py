@@ -35,7 +35,10 @@ _FIRST: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
     jumps,
     position_units,
 )
-"""Clock and positions."""
+"""Clock, positions, and what can be said of torques alone."""
+
+_OF_TORQUE = (repeats, held, saturation)
+"""Those of them that need torques."""
 
 _THEN: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
     torque_sign,
@@ -43,6 +46,13 @@ _THEN: tuple[Callable[[CheckData], Iterator[Finding]], ...] = (
     torque_delay,
 )
 """What only makes sense once the positions do."""
+
+
+_NO_TORQUE = (
+    "excitation",
+    "no torque was measured",
+    "didim identify says what positions alone leave open.",
+)
 
 
 def diagnose(
@@ -85,30 +95,33 @@ def diagnose(
         CheckData(model, experiment, controller, cutoff, decimated, frozenset(followed))
         for experiment in experiments
     ]
-    parameters = rough_parameters(records)
+    with_torque = [data for data in records if data.has_torque]
+    parameters = rough_parameters(with_torque or records)
     findings = [Finding("robot", "pass", text) for text in held_joints(model.robot)]
     right: list[bool] = []
     for data in records:
-        found = [each for check in _FIRST for each in check(data)]
+        first = [each for each in _FIRST if data.has_torque or each not in _OF_TORQUE]
+        found = [each for check in first for each in check(data)]
         wrong = any(each.check in ("units", "jumps") and each.level == "fail" for each in found)
         right.append(not wrong)
-        if wrong:
+        if wrong and data.has_torque:
             found += [
                 unjudged(check, "the positions are wrong", "fix them first, then check again.")
                 for check in ("torque sign", "torque size")
             ]
-        else:
-            found += [each for check in _THEN for each in check(data)]
+        elif not wrong:
+            then = _THEN if data.has_torque else ()
+            found += [each for check in then for each in check(data)]
             found += [
                 *lag(data, parameters),
                 *rest(data, rest_handled),
                 *decimation(data, decimated),
             ]
         findings += [replace(each, experiment=data.record.name) for each in found]
-    sound = [data for data, has in zip(records, right, strict=True) if has]
+    sound = [d for d, has in zip(records, right, strict=True) if has and d.has_torque]
     findings = [*loads(sound), *findings]
     findings += scale(sound) if sound else ()
-    findings += excitation(records)
+    findings += excitation(with_torque) if with_torque else [unjudged(*_NO_TORQUE)]
     findings += known(records[0], assumed)
     findings += stability(records[0], parameters)
     return tuple(findings)

@@ -42,7 +42,7 @@ def fitted(
             return None
         chosen = np.arange(data.even.t.size)[data.inner if not use_reference else slice(None)]
         chosen = chosen[:: -(-chosen.size // MAX_SAMPLES)]
-        tau = data.even.tau[chosen]
+        tau = data.even_tau[chosen]
         signals = {name: logged[chosen] for name, logged in states.signals.items()}
         signals["load"] = tau  # near enough for rank and condition: its friction is a part of it
         some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen], signals=signals)
@@ -116,7 +116,7 @@ def rough_parameters(records: Sequence[CheckData]) -> np.ndarray | None:
     if np.isfinite(base.nominal).all():
         return base.nominal
     if (
-        not all(data.is_measured for data in records)
+        not all(data.is_measured and data.has_torque for data in records)
         or (found := fitted(records, measured=True)) is None
     ):
         return None

@@ -106,7 +106,7 @@ def rest(data: CheckData, handled: str) -> Iterator[Finding]:
 
 def saturation(data: CheckData) -> Iterator[Finding]:
     """Torques that stay at their extreme value, or reach a limit."""
-    tau = data.record.tau
+    tau = data.tau
     saturated = []
     worst = 0.0
     for j, column in enumerate(tau.T):

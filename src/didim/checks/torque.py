@@ -49,7 +49,7 @@ def _thinned(data: CheckData) -> tuple[States, Array] | None:
     chosen = np.arange(count)[data.inner][:: -(-count // MAX_SAMPLES)]
     states = data.states
     some = States(states.q[chosen], states.dq[chosen], states.ddq[chosen])
-    return some, data.even.tau[chosen]
+    return some, data.even_tau[chosen]
 
 
 def torque_sign(data: CheckData) -> Iterator[Finding]:
@@ -155,7 +155,7 @@ def torque_size(data: CheckData) -> Iterator[Finding]:
     """A torque far from that of the description or from the limits: amperes, or the motors'
     side.
     """
-    tau = data.record.tau
+    tau = data.tau
     largest, limits = np.abs(tau).max(axis=0), data.model.robot.torque_limits
     silent = np.flatnonzero(largest < SILENT)
     if silent.size:

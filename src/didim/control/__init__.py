@@ -4,6 +4,7 @@ from didim.control.actuators import load_controller
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque, OwnLaw
 from didim.control.linear import LinearLoop, linearise
+from didim.control.servo import Servo
 from didim.control.tuning import largest_inertias
 from didim.control.user import UserLaw, control_law
 
@@ -15,6 +16,7 @@ __all__ = [
     "Controller",
     "LinearLoop",
     "OwnLaw",
+    "Servo",
     "UserLaw",
     "control_law",
     "largest_inertias",

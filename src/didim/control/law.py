@@ -6,8 +6,9 @@ are given by poles, natural frequency and damping of (55), or as the controller 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +29,15 @@ from didim.validation import per_joint, real, whole
 
 Array = NDArray[np.float64]
 
-VELOCITIES = ("true", "backward_difference", "mean_difference")
+GAINS = ("kp", "kv", "ki", "kiv")
+"""Of the one law, in the order in which kernels number them."""
+
+DRIVE_GAIN, ZERO, BIAS = "drive_gain", "zero", "bias"
+"""Further unknowns of a loop, joint by joint: g of (8); what is added to logged positions and
+reference to reach the zero of the model; by how much the log reads more than the controller.
+"""
+
+VELOCITIES = ("true", "backward_difference", "mean_difference", "none")
 MAX_DELAY_SAMPLES = 100_000
 MODEL_TERMS = {
     "none": GAINS_ONLY,
@@ -47,6 +56,12 @@ class Gains:
     ki: Array
     kiv: Array
     ff: Array
+
+    def of_driven(self, driven: NDArray[np.bool_]) -> Gains:
+        """The same with zeros where a joint (n,) is passive."""
+        if driven.all():
+            return self
+        return Gains(*(np.where(driven, getattr(self, each.name), 0.0) for each in fields(self)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -76,8 +91,8 @@ class Controller:
     delay: int = 0
     """Whole samples between reading the encoders and applying the command."""
     velocity: str = "true"
-    """The velocity that the controller uses: "true", "backward_difference" of the position, or
-    "mean_difference", the backward difference of the mean of two positions.
+    """The velocity that the controller uses: "true", "backward_difference" of the position,
+    "mean_difference", the backward difference of the mean of two positions, or "none".
     """
     encoder: ArrayLike = 0.0
     """Step of the position sensor, rad or m; 0: none."""
@@ -169,6 +184,26 @@ class Controller:
             raise InputError(f"{where} needs both kp and kv.")
 
     @property
+    def unknown_kinds(self) -> tuple[str, ...]:
+        """Kinds of gains that may be unknown, where they are not zero."""
+        return GAINS
+
+    def during(self, gains: Mapping[str, ArrayLike]) -> Self:
+        """The same law with the gains that it had during a record, by name: {"kp": 400.0}."""
+        if not gains:
+            return self
+        names = [kind for kind in GAINS if hasattr(self, kind)]
+        for name in gains:
+            if name not in names or self.by_poles:
+                raise InputError(
+                    f"A record has its own {name!r}, but the {type(self).__name__} of the method "
+                    f"is given by {'its poles' if self.by_poles else ', '.join(names)}; give it "
+                    "the gains that the records change."
+                )
+        changed: dict[str, Any] = dict(gains)
+        return replace(self, **changed)
+
+    @property
     def by_poles(self) -> bool:
         """Whether the gains follow from natural frequency and damping."""
         return self.natural_frequency is not None
@@ -233,13 +268,18 @@ class Controller:
         )
 
     def drive(self, model: TorqueModel) -> Array:
-        """g (n, n) of (8)."""
-        n = model.robot.n
+        """g (n, n) of (8), zero for passive joints."""
+        n, driven = model.robot.n, model.robot.driven
         if self.drive_gain is None:
             return model.robot.drive_gain
         given = np.asarray(self.drive_gain, dtype=float)
         g = given if given.ndim == 2 else np.diag(per_joint(given, "drive_gain", n))
-        if g.shape != (n, n) or not np.isfinite(g).all() or abs(np.linalg.det(g)) < 1e-300:
+        if g.shape != (n, n) or not np.isfinite(g).all():
+            invertible = False
+        else:
+            g = np.where(np.outer(driven, driven), g, 0.0)
+            invertible = abs(np.linalg.det(g[np.ix_(driven, driven)])) > 1e-300
+        if not invertible:
             raise InputError(
                 f"drive_gain must be one number, {n}, or an invertible {n} x {n} matrix, found "
                 f"{given.tolist()}."
@@ -255,13 +295,14 @@ class Controller:
             raise InputError(
                 f"The controller's own model has {self.model.robot.n} joints, the robot has {n}."
             )
-        if self.by_poles and not np.all(np.diagonal(g)):
+        driven = model.robot.driven
+        if self.by_poles and not np.all(np.diagonal(g)[driven]):
             raise InputError(
                 "Gains by poles need a drive gain on the diagonal for every joint; give kp and kv "
                 "instead."
             )
         J = inertia if self.inertia is None else per_joint(self.inertia, "inertia", n)
-        gains = self.gains(n, np.diag(g), J)
+        gains = self.gains(n, np.where(driven, np.diag(g), 1.0), J).of_driven(driven)
         return Law(
             gains.kp,
             gains.kv,
@@ -271,7 +312,7 @@ class Controller:
             self._limits(n),
             per_joint(self.encoder, "encoder", n),
             np.ascontiguousarray(g),
-            np.linalg.inv(g),
+            np.linalg.inv(g) if driven.all() else np.linalg.pinv(g),
             int(np.count_nonzero(g) > np.count_nonzero(np.diagonal(g))),
             self._kind(),
             (2 if np.any(gains.ff) else 1) if self._kind() in (GAINS_ONLY, GRAVITY) else 3,

@@ -18,6 +18,7 @@ from didim.control.kernels.law import (
     BACKWARD_DIFFERENCE,
     COMPUTED_TORQUE,
     MEAN_DIFFERENCE,
+    NO_VELOCITY,
     USER,
     Law,
 )
@@ -172,6 +173,7 @@ def _sampled(A: Array, B: Array, law: Law, delay: int) -> Array:
         velocity = {
             BACKWARD_DIFFERENCE: (q - past) / T,
             MEAN_DIFFERENCE: (q - before) / (2 * T),
+            NO_VELOCITY: 0.0 * dq,
         }.get(law.velocity, dq)
         kp, kv, ki, kiv = (gain[:, None] for gain in (law.kp, law.kv, law.ki, law.kiv))
         e = -q

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from didim.control.law import Controller
-from didim.control.simulated_loop import GAINS, assumed_inertia, numeric_gains
+from didim.control.law import GAINS, Controller
+from didim.control.simulated_loop import assumed_inertia, numeric_gains
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 

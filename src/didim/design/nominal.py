@@ -17,7 +17,7 @@ from didim.dynamics.described import described_robot
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, shortened
 from didim.results.estimate import Estimate
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.noise import noise_variance
 from didim.validation import per_joint
 
@@ -92,7 +92,7 @@ def torque_noise(
         elif isinstance(each, Estimate):
             records.extend(each.experiments)
     if records:
-        tables = [np.asarray(each.tau) for each in records]
+        tables = [measured_torque(each) for each in records]
         found = np.sqrt(
             np.mean([noise_variance(tau, slice(0, len(tau))) for tau in tables], axis=0)
         )

@@ -19,6 +19,7 @@ from didim.control.law import Controller
 from didim.control.simulated_loop import (
     SimulatedLoop,
     assumed_inertia,
+    drive_gains,
     numeric_gains,
     tuned_inertia,
 )
@@ -34,6 +35,7 @@ from didim.identification.scan import scan_bandwidth
 from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
+from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
@@ -66,6 +68,8 @@ class ExactMethod:
     """Whether a delay of the reference is estimated."""
     scans: bool
     """Whether unknown gains are first looked for by a scan of the bandwidth."""
+    offsets: tuple[tuple[str, int], ...] = ()
+    """Kind and joint of the zeros and biases that are estimated."""
     barrier: bool = True
     """False: plain Gauss-Newton, (29)-(34)."""
     start: Array | None = None
@@ -134,10 +138,14 @@ class ExactMethod:
 
     def problem(self, loop: Controller | None) -> ClosedLoopProblem:
         """The problem in one of the loops."""
-        which = self.settings.estimate_gains
-        unknown = self._gains(loop) if which and loop is not None else None
-        simulated = SimulatedLoop(loop, False, unknown, which, self.has_delay)
-        return ClosedLoopProblem(self.model, self.records, simulated)
+        return ClosedLoopProblem(self.model, self.records, self.simulated(loop))
+
+    def simulated(self, loop: Controller | None) -> SimulatedLoop:
+        """One of the loops with its unknowns."""
+        which, unknown, drive = self.settings.estimate_gains, None, None
+        if which and loop is not None:
+            unknown, drive = self._gains(loop), drive_gains(self.model, loop, which)
+        return SimulatedLoop(loop, False, unknown, which, self.has_delay, drive, self.offsets)
 
     def best(
         self, others: Sequence[Array] = (), progress: Progress | None = None
@@ -191,7 +199,8 @@ class ExactMethod:
 
     @property
     def _rule(self) -> GaussNewtonRule:
-        return BarrierRule(self.prior) if self.barrier else GaussNewtonRule()
+        damps = self.records.outputs == ("q",)
+        return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
 
     def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
         """The start, standard parameters (p,), that leaves least."""
@@ -243,9 +252,4 @@ class ExactMethod:
     @property
     def scan_notes(self) -> tuple[str, ...]:
         """What the scan found, and where it had the iteration start."""
-        finite = {f: error for f, error in self.scanned.items() if np.isfinite(error)}
-        if not finite:
-            return ()
-        parts = ", ".join(f"{100 * error:.3g} % at {f:g}" for f, error in finite.items())
-        best = min(finite, key=lambda factor: finite[factor])
-        return (f"Scan of the bandwidth, over the assumed one: {parts}; started at {best:g}.",)
+        return scan_notes(self.scanned)

@@ -25,6 +25,7 @@ from didim.identification.verdict import CHECK_LOOP, OPEN_LOOP, judge, unexcited
 from didim.regression.identifiable import stationary_joints
 from didim.regression.least_squares import Solution, least_squares
 from didim.regression.statistics import convergence_rate, statistics
+from didim.results.common_factor import CLOSE_FACTOR, open_factor
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.plausibility import bias_notes
@@ -51,6 +52,10 @@ def identify_exactly(
     better; `history` is that of an earlier stage, `first` its estimate where it converged.
     """
     if verdict := unexcited(stationary_joints(method.model, method.records.references)):
+        return _failed(method, request, verdict)
+    alone = method.records.outputs == ("q",)
+    findings = open_factor(method.model, method.simulated(method.loops[0])) if alone else []
+    if verdict := unexcited(findings, CLOSE_FACTOR):
         return _failed(method, request, verdict)
     best = method.best(others, request.progress)
     request.tell(1.0)
@@ -79,7 +84,8 @@ def _finished(
     system, b, n = at.equations, method.model.matrix.shape[0], method.model.robot.n
     z, model = at.x.further, robot.model(at.x.further)
     request = replace(request, model=model) if isinstance(model, BaseModel) else request
-    solution = least_squares(system, at.row_weights)
+    weights, factors = at.weights
+    solution = replace(least_squares(system, weights), robust=factors)
     evidence = _evidence(method, problem, outcome, solution)
     verdict = judge(evidence)
     figures = statistics(system, solution, np.zeros(system.W.shape[1]))
@@ -93,7 +99,7 @@ def _finished(
         request,
         verdict,
         at.x.base,
-        replace(method.preprocessing, transient=transient, delay=delay),
+        replace(method.preprocessing, transient=transient, delay=delay, **robot.offsets(z)),
         at.controller,
         (*method.records.notes, *method.records.window_notes(at.window), *method.scan_notes),
         figures=figures,
@@ -131,6 +137,7 @@ def _evidence(
 ) -> Evidence:
     at = outcome.iterate
     fixed, standard = method.settings.estimate_gains or at.controller is None, at.x.standard
+    fixed = fixed or any(record.tau is None for record in method.records.records)
 
     def error_at(factor: float) -> float:
         if fixed or standard is None:

@@ -24,6 +24,7 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, observe, rows_of, stack
 from didim.results.status import Failure, FailureKind
+from didim.signals.experiment import measured_torque
 from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.evaluation import (
@@ -118,11 +119,11 @@ class ClosedLoopProblem:
             return motion.with_signals(request.model, x.base, request.signals)
 
         found = self._each(run)
-        return found if isinstance(found, Failure) else self.compare(tuple(found), window)
+        return found if isinstance(found, Failure) else self.compare(x, tuple(found), window)
 
-    def compare(self, motions: tuple[Motion, ...], window: Window) -> Evaluation:
-        """Simulated motions beside the records, on the rows of a window."""
-        return compare(self.records, motions, window)
+    def compare(self, x: Unknowns, motions: tuple[Motion, ...], window: Window) -> Evaluation:
+        """Motions simulated with x beside the records, on the rows of a window."""
+        return compare(self.records, motions, window, self.robot.shift(x.further))
 
     def noise(self, evaluation: Evaluation, window: Window) -> Array:
         """(n,) fraction of each joint's torque that is noise; 0: unknown."""
@@ -141,9 +142,9 @@ class ClosedLoopProblem:
 
         Implements (37), (41), (44)-(47).
         """
-        systems, selection = [], self.records.selection
+        systems, selection = [], self.records.torque_selection
         for k, states in enumerate(self.states(evaluation)):
-            tau, samples = np.asarray(self.records.records[k].tau), window.samples[k]
+            tau, samples = measured_torque(self.records.records[k]), window.samples[k]
             systems.append(observe(self.base, states, tau, selection, samples, k))
         return stack(systems)
 
@@ -156,7 +157,7 @@ class ClosedLoopProblem:
         loop = self.controller(x)
 
         def run(k: int) -> tuple[Motion, LinearSystem] | Failure:
-            return self._linearised_record(self._request(x, loop, k), k, window)
+            return self._linearised_record(x, self._request(x, loop, k), k, window)
 
         found = self._each(run)
         if isinstance(found, Failure):
@@ -171,14 +172,14 @@ class ClosedLoopProblem:
         if x.further.size:
             factors = np.concatenate([np.ones(x.base.size), self.robot.factors(x.further)])
             system = replace(system, W=system.W * factors)
-        return self.compare(tuple(motion for motion, _ in found), window), system
+        return self.compare(x, tuple(motion for motion, _ in found), window), system
 
     def _linearised_record(
-        self, request: SimulationRequest, k: int, window: Window
+        self, x: Unknowns, request: SimulationRequest, k: int, window: Window
     ) -> tuple[Motion, LinearSystem] | Failure:
         """One record simulated with its sensitivities."""
         records, loop, samples = self.records, self.loop, window.samples[k]
-        unknowns = loop.gain_names, loop.has_delay
+        unknowns = (*loop.gain_names, *loop.offset_names), loop.has_delay
         decimator = records.selection.decimator
         run = decimated_sensitivities(request, *unknowns, records.outputs, decimator, samples)
         if not run.motion.completed:
@@ -186,17 +187,19 @@ class ClosedLoopProblem:
         if not np.all(np.abs(run.J) < LARGEST_NUMBER):
             detail = "the sensitivities diverge; is the loop stable?"
             return Failure(FailureKind.SENSITIVITIES, detail)
-        rho, _ = output_error(records, k, run.motion, window)
-        used = used_rows(records, run.motion, samples)
-        affine, extra = self.base.affine, len(run.names) - len(self.base.parameter_names)
+        rho, _ = output_error(records, k, run.motion, window, self.robot.shift(x.further))
+        used, names = used_rows(records, run.motion, samples), self.robot.names
+        affine, extra = self.base.affine, len(names) - len(self.base.parameter_names)
         steps = None if affine is None else affine.steps(extra)
         motion = run.motion.with_signals(request.model, request.parameters, request.signals)
-        return motion, rows_of(run.J, rho, used, run.names, k, decimator.correlation, steps)
+        J = loop.output_columns(run.J, records.outputs, records.n)
+        return motion, rows_of(J, rho, used, names, k, decimator.correlation, steps)
 
     def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
         """Record k as `didim.simulate` takes it."""
         model, delay = self.robot.model(x.further), self.robot.delay(x.further)
-        return self.records.request(k, model, x.base, loop, delay)
+        zero = self.robot.zero(x.further)
+        return self.records.request(k, model, x.base, loop, delay, zero)
 
     def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:
         """Run all records, on as many threads as there are processors; the first failure, if any

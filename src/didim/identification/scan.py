@@ -22,7 +22,7 @@ from didim.identification.rules.regressor import RegressorRule
 from didim.identification.search import Halving
 from didim.identification.solve import solve
 from didim.identification.stopping import Never
-from didim.regression.system import LinearSystem, compressed
+from didim.regression.system import compressed
 from didim.results.history import Iteration
 from didim.results.status import Failure
 from didim.simulation.evaluation import Evaluation
@@ -113,7 +113,7 @@ class ConsistentRegressorRule(RegressorRule):
         x, matrix, none = iterate.x, problem.base.matrix, np.zeros(0)
         assert x.standard is not None
         system = problem.regressor(iterate.evaluation, iterate.window)
-        R, target = compressed(system, _error_weights(system, x.base))
+        R, target = compressed(system, system.error_weights(x.base))
         barrier = Problem(self.consistent, matrix, R, target, none, none)
         standard, _ = barrier.solve(x.standard, none)
         return Step(Unknowns(matrix @ standard, standard, x.further))
@@ -127,10 +127,3 @@ class ConsistentRegressorRule(RegressorRule):
         del problem
         found = iterate.evaluation
         return Iteration(iterate.x.base, found.residual, found.by_joint, {}, iterate.fraction)
-
-
-def _error_weights(system: LinearSystem, base: Array) -> Array:
-    """(r,) 1 over the rms torque error of each row's joint."""
-    rms = replace(system, y=system.residual(base)).sizes
-    floor = np.maximum(1e-9 * system.sizes, 1e-150)
-    return np.asarray(1.0 / np.maximum(rms, floor))[system.joint]

@@ -17,20 +17,12 @@ from didim.identification.rules import Iterate, Rule
 from didim.identification.search import Halving
 from didim.identification.stopping import Stopping
 from didim.results.history import Iteration
-from didim.results.status import Failure, StopReason
+from didim.results.status import ENDINGS, Failure, FailureKind, StopReason
 
 Progress = Callable[[float], Any]
 
-_ENDINGS = {
-    StopReason.TOLERANCES: "Error and parameters settled after {steps} iterations.",
-    StopReason.NOISE_FLOOR: (
-        "The error settled after {steps} iterations; no step lowers it further (noise, encoder "
-        "steps, saturation or sticking)."
-    ),
-    StopReason.LIMIT: "All {steps} iterations were used before the tolerances were met.",
-    StopReason.REQUEST: "Stopped on request after {steps} iterations.",
-    StopReason.NO_STEP: "No step is possible after {steps} iterations: {failure}.",
-}
+DAMPED_HALVINGS = 1
+"""Of damped steps, which are short."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +50,7 @@ class Outcome:
     @property
     def ending(self) -> str:
         """How it ended, as a sentence."""
-        return _ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)
+        return ENDINGS[self.reason].format(steps=self.steps, failure=self.failure)
 
 
 def solve(
@@ -77,6 +69,9 @@ def solve(
     for k in range(1, limit + 1):
         step = rule.step(problem, iterate)  # linear least squares: (48), or (33)
         found = search.along(problem, rule, iterate, best, step)  # simulate in the loop, (21)-(26)
+        if isinstance(found, Failure) and step.damped is not None:
+            short = Halving(DAMPED_HALVINGS)
+            found = short.along(problem, rule, iterate, best, step.damped())
         if isinstance(found, Failure):
             reason, failure = StopReason.NO_STEP, found
             break
@@ -88,7 +83,8 @@ def solve(
         if progress is not None and _declines(progress(k / limit)):
             return Outcome(best, StopReason.REQUEST, tuple(history))
     untaken = step if reason is StopReason.NO_STEP else None
-    if stopping.is_near(problem, best, untaken):
+    uneven = failure is not None and failure.kind is FailureKind.ERROR_RISES
+    if stopping.is_near(problem, best, untaken) or (uneven and step and step.damped):
         reason = StopReason.NOISE_FLOOR
     return Outcome(best, reason, tuple(history), failure)
 

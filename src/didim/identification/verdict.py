@@ -12,6 +12,7 @@ import numpy as np
 
 from didim.identification.evidence import Evidence
 from didim.regression.identifiable import confounded, unidentifiable
+from didim.results.common_factor import CLOSE_FACTOR
 from didim.results.doubts import SUSPECT
 from didim.results.formatting import listed
 from didim.results.status import Status, StopReason, Verdict
@@ -28,12 +29,16 @@ CLEARLY_BETTER = 0.85
 OFF_TRAJECTORY = 0.05
 """Fraction of a position by which a simulation that follows the reference may miss it."""
 
+EXPLAINED = 0.5
+"""Fraction of the distance of a record from its reference, of a loop that follows it badly."""
+
 MANY_SAMPLES = 2.0
 """Samples of the loop beyond which an estimated delay is pointed out."""
 
 UNKNOWN_GAIN = 0.5
 """Standard deviation of a gain's logarithm beyond which the record does not identify it."""
 
+LEFT_OPEN = "Positions alone may leave a factor on parameters and torque gains open."
 EXCITE = "Use a trajectory that moves every joint, in many poses and speeds, or fewer effects."
 CHECK_LOOP = (
     "Check the assumed loop (bandwidth or gains, rate, velocity reference), the time alignment of "
@@ -46,11 +51,6 @@ START_ELSEWHERE = (
 OPEN_LOOP = (
     "In open loop a robot runs away from small errors of its torque and of its initial state: use "
     "a shorter record, or give the controller."
-)
-FOLLOWING_GAINS = (
-    "Positions alone leave open a common factor on the parameters and on gains that follow them: "
-    "give the loop its own gains (kp, kv) or the inertia that it was tuned for, or use "
-    'output="torque" or "both".'
 )
 
 
@@ -97,9 +97,8 @@ def _excitation(evidence: Evidence) -> str | None:
 
 
 def _excitation_remedy(evidence: Evidence) -> str:
-    loop, alone = evidence.iterate.controller, evidence.problem.records.outputs == ("q",)
-    follows = loop is not None and loop.by_poles and not evidence.estimates_gains
-    return f"{FOLLOWING_GAINS} {EXCITE}" if alone and follows else EXCITE
+    alone = evidence.problem.records.outputs == ("q",) and evidence.estimates_gains
+    return f"{LEFT_OPEN} {CLOSE_FACTOR} {EXCITE}" if alone else EXCITE
 
 
 def _unfinished(evidence: Evidence) -> str | None:
@@ -126,7 +125,8 @@ def _off_trajectory(evidence: Evidence) -> str | None:
         return None
     first = n * outputs.index("q")
     error = evidence.iterate.evaluation.by_joint[first : first + n]
-    if not error.max() > OFF_TRAJECTORY:
+    lag = evidence.problem.records.tracking_error
+    if not np.any(error > np.maximum(OFF_TRAJECTORY, EXPLAINED * lag)):
         return None
     what = f"the simulated position of {evidence.label(int(error.argmax()))}"
     far = f"{100 * error.max():.3g} % off: check its unit, sign and column."

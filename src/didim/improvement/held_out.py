@@ -20,7 +20,7 @@ from didim.identification.methods.idim import IDIM
 from didim.improvement.structure import Structure
 from didim.results.common_rows import predictable_samples
 from didim.results.estimate import Estimate
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.resample import regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_states, reference_states
@@ -125,7 +125,7 @@ class HeldOut:
             known = [each for each in both if each is not None]
             start = max([target.samples[0], *(each.samples[0] for each in known)])
             stop = min([target.samples[1], *(each.samples[1] for each in known)])
-            tau = np.asarray(target.record.tau)
+            tau = measured_torque(target.record)
             counted = self.selection.moves(_velocity(target.record), (start, stop))
             y = np.where(counted, self.selection.columns((start, stop), tau), 0.0)
             size += np.sum(y**2, axis=0)

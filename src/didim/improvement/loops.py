@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.control.law import Controller, Gains
+from didim.control.law import GAINS, Controller, Gains
 from didim.control.laws import ComputedTorque
-from didim.control.simulated_loop import (
-    GAINS,
-    EstimatedGains,
-    assumed_inertia,
-    numeric_gains,
-)
+from didim.control.simulated_loop import EstimatedGains, assumed_inertia, numeric_gains
 from didim.control.tuning import largest_inertias
 from didim.errors import InputError
 from didim.improvement.structure import Candidate, Structure
 from didim.results.estimate import Estimate
 from didim.results.formatting import number
 from didim.results.lack_of_fit import LackRow, Remedy
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.structure.trial import with_gains
 
 Array = NDArray[np.float64]
@@ -218,7 +213,7 @@ def _saturation(
     j, n = row.joint or 0, g.shape[0]
     if np.count_nonzero(g[j]) != 1 or g[j, j] == 0:
         raise InputError("the torque of that joint is made by several drives")
-    largest = max(float(np.abs(np.asarray(each.tau)[:, j]).max()) for each in experiments)
+    largest = max(float(np.abs(measured_torque(each)[:, j]).max()) for each in experiments)
     limits = np.broadcast_to(np.asarray(loop.saturation, dtype=float), (n,)).copy()
     limits[j] = largest / abs(g[j, j])
     found = replace(loop, saturation=limits)

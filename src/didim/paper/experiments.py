@@ -22,7 +22,7 @@ from didim.identification.methods.didim import DIDIM
 from didim.identification.methods.idim import IDIM
 from didim.results.estimate import Estimate
 from didim.robot.load import load_robot
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import estimated_motion
 from didim.signals.states import measured_positions
 from didim.signals.trajectories import Fourier
@@ -173,8 +173,8 @@ class PaperExperiments:
         """The long record at a lower rate, Hz, without filtering."""
         long, every = self.long, slice(None, None, round(RATE / rate))
         name = f"virtual SCARA, {rate:g} Hz"
-        q = measured_positions(long)[every]
-        return Experiment(long.t[every], long.tau[every], long.q_ref, q, name=name)
+        q, tau = measured_positions(long)[every], measured_torque(long)[every]
+        return Experiment(long.t[every], tau, long.q_ref, q, name=name)
 
     def didim(
         self,

@@ -14,7 +14,7 @@ from didim.dynamics.model import BaseModel
 from didim.payload.gain_least_squares import Gains
 from didim.results.estimate import Estimate
 from didim.results.formatting import joint_label, number, torque_unit
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def plain_gains(model: BaseModel, values: Array, covariance: Array) -> dict[str,
 
 def in_torque(experiment: Experiment, gains: Array) -> Experiment:
     """A record in control units, with its torques by gains (n,)."""
-    return replace(experiment, tau=np.asarray(experiment.tau) * gains)
+    return replace(experiment, tau=measured_torque(experiment) * gains)
 
 
 @dataclass(frozen=True, eq=False)

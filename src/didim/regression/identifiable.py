@@ -37,6 +37,7 @@ def unidentifiable(
     found += [
         f"no equation of {joint_label(model.robot, int(j))} remains (rest_velocity?)"
         for j in np.unique(empty)
+        if model.robot.driven[j]
     ]
     if hidden := confounded(system, solution):
         found.append(f"the motion does not identify {', '.join(hidden)} separately")

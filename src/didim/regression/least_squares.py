@@ -12,6 +12,7 @@ from scipy import linalg
 from scipy.optimize import lsq_linear
 
 from didim.errors import InputError, nearest
+from didim.regression.huber import huber_factors, robust_deviation
 from didim.regression.system import LinearSystem
 
 Array = NDArray[np.float64]
@@ -23,9 +24,6 @@ RANK = 1e-8
 
 MIN_DEGREES_OF_FREEDOM = 10
 """Degrees of freedom that a joint needs to judge its own error."""
-
-_HUBER = 1.345
-"""Beyond so many standard deviations a row loses weight: 95 % efficiency on Gaussian noise."""
 
 _NULL = 1e-6
 """Fraction of a parameter in the null space of W beyond which it is not identified."""
@@ -134,7 +132,8 @@ def joint_deviations(system: LinearSystem) -> Array:
     """(n,) standard deviation of each joint's error, from least squares on its own equations (20).
 
     One joint sees only some of the columns: the rank of its equations counts, not b. A joint with
-    hardly more equations than that takes its residual from ordinary least squares on all of them.
+    hardly more equations than that, or without a torque, takes its residual from ordinary least
+    squares on all of them.
 
     Implements (20).
     """
@@ -145,7 +144,8 @@ def joint_deviations(system: LinearSystem) -> Array:
         W, y = system.W[rows], system.y[rows]
         f = factored(W)
         rest = y - f.explained(y)
-        if y.size - f.rank < MIN_DEGREES_OF_FREEDOM:  # it would fit itself: use all joints
+        alone = y.size - f.rank < MIN_DEGREES_OF_FREEDOM or not y.any()
+        if alone:  # it would fit itself, a passive joint with zeros: use all joints
             if common is None:
                 common = system.residual(least_squares(system, np.ones(system.y.size)).values)
             deviation[j] = np.linalg.norm(common[rows]) / np.sqrt(y.size)
@@ -203,11 +203,9 @@ def _robust(system: LinearSystem, base: Array, first: Solution) -> Solution:
         rho = base * system.residual(before)
         size = np.zeros(system.n)
         for j in np.unique(system.joint):
-            size[j] = np.median(np.abs(rho[system.joint == j])) / 0.6745
+            size[j] = robust_deviation(rho[system.joint == j])
         far = np.abs(rho) / np.maximum(size[system.joint], 1e-12)
-        solution = least_squares(
-            system, base * np.sqrt(np.minimum(1.0, _HUBER / np.maximum(far, _HUBER)))
-        )
+        solution = least_squares(system, base * huber_factors(far))
         if np.all(
             np.abs(solution.values - before)
             <= 1e-8 * np.maximum(np.abs(before), np.abs(before).max() * 1e-6)

@@ -85,6 +85,12 @@ class LinearSystem:
         squares = np.bincount(self.joint, self.y**2, minlength=self.n)
         return np.sqrt(squares / np.maximum(counts, 1))
 
+    def error_weights(self, parameters: Array) -> Array:
+        """(r,) 1 over the rms error that parameters leave of each row's joint."""
+        rms = replace(self, y=self.residual(parameters)).sizes
+        floor = np.maximum(1e-9 * self.sizes, 1e-150)
+        return np.asarray(1.0 / np.maximum(rms, floor))[self.joint]
+
     def only(self, columns: Integers) -> LinearSystem:
         """The same equations in fewer parameters; the others are zero."""
         affine = None if self.affine is None else self.affine.only(columns)

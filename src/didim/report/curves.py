@@ -13,7 +13,7 @@ from didim.errors import InputError
 from didim.results.estimate import Estimate
 from didim.results.history import Iteration
 from didim.results.validation import ComparedRows
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def torque_curves(
             f"{estimate.preprocessing.transient:.3g} s of "
             "them are the transient of the simulated loop."
         )
-    return Torques(t[shown], experiment.tau[shown], found[shown])
+    return Torques(t[shown], measured_torque(experiment, "this picture")[shown], found[shown])
 
 
 def normalised_residuals(rows: Sequence[ComparedRows], joint: int) -> Array:

@@ -13,7 +13,7 @@ from didim.errors import InfeasibleError, InputError
 from didim.results.estimate import Estimate
 from didim.results.provenance import data_hash
 from didim.results.validation import compared_rows, relative_norms
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.resample import regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import States, measured_states, reference_states
@@ -26,7 +26,7 @@ def errors_on_common_rows(estimates: Sequence[Estimate], experiment: Experiment)
     all of them can predict; infinite where one cannot predict it.
     """
     even = regular(experiment)
-    t, tau = np.asarray(even.t), np.asarray(even.tau)
+    t, tau = np.asarray(even.t), measured_torque(even)
     first = estimates[0].preprocessing.selection
     selection = RowSelection(first.decimation, first.decimate, ends=False)
     windows = [predictable_samples(each, t) for each in estimates]

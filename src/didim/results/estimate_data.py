@@ -229,6 +229,8 @@ def _plain_preprocessing(given: Preprocessing) -> dict[str, Any]:
         "transient": given.transient,
         "interpolation": given.interpolation,
         "delay": given.delay,
+        "zero": list(map(float, given.zero)),
+        "shift": list(map(float, given.shift)),
         "reversals": given.reversals,
         "signs": given.signs,
         "start": start if by_name else [np.asarray(each).tolist() for each in start or ()],
@@ -249,4 +251,6 @@ def _preprocessing_of(data: dict[str, Any]) -> Preprocessing:
     if not (start is None or isinstance(start, str | list)):
         raise ValueError("preprocessing.start is no state")
     start = tuple(start) if isinstance(start, list) else start
+    for name in ("zero", "shift"):
+        rest[name] = tuple(rest.get(name, ()))
     return Preprocessing(selection=selection, start=start, **rest)

@@ -19,7 +19,7 @@ from didim.regression.system import LinearSystem, observe, signal_rows, stack
 from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.noise import decimated_noise, position_noise, velocity_noise
 from didim.signals.resample import period_of
 from didim.signals.reversals import moving_weights, signed_weights
@@ -47,7 +47,7 @@ class FittedRows:
         systems, counted, selection = [], [], self.preprocessing.selection
         for series, record in enumerate(records):
             states, window = self._motion(record, chi), self.window(record)
-            tau = np.asarray(record.tau)
+            tau = measured_torque(record)
             weights = self.weights(record, states)
             systems.append(observe(self.model, states, tau, selection, window, series, weights))
             if weights is not None:
@@ -124,7 +124,7 @@ class FittedRows:
             states, window = self._motion(record, chi), self.window(record)
             motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
             growth, weights = self.model.slopes(*motion)[1], self.weights(record, states)
-            tau = np.asarray(record.tau)
+            tau = measured_torque(record)
             systems.append(
                 observe(self.model, states, tau, selection, window, series, weights, growth)
             )
@@ -164,7 +164,7 @@ class FittedRows:
         self, records: Sequence[Experiment], system: LinearSystem, values: Array
     ) -> Array:
         """(n,) rms of what the equations leave of each joint, over the noise of its torque."""
-        segments = [(np.asarray(each.tau), slice(*self.window(each))) for each in records]
+        segments = [(measured_torque(each), slice(*self.window(each))) for each in records]
         noise = decimated_noise(segments, self.preprocessing.selection.decimator.noise_gain)
         left = replace(system, y=system.residual(values)).sizes
         return np.where(noise > 0, left / np.maximum(noise, 1e-300), 0.0)

@@ -4,7 +4,7 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -62,3 +62,15 @@ def motion_unit(model: TorqueModel, j: int) -> str:
 def torque_unit(model: TorqueModel, j: int) -> str:
     """Of the torque of a joint, or of the force of a sliding one."""
     return "N" if torque_word(model, j) == "force" else "N m"
+
+
+def scan_notes(scanned: Mapping[float, float]) -> tuple[str, ...]:
+    """What a scan found, the error at each factor on the bandwidth, and where it had the iteration
+    start.
+    """
+    finite = {f: error for f, error in scanned.items() if np.isfinite(error)}
+    if not finite:
+        return ()
+    parts = ", ".join(f"{100 * error:.3g} % at {f:g}" for f, error in finite.items())
+    best = min(finite, key=lambda factor: finite[factor])
+    return (f"Scan of the bandwidth, over the assumed one: {parts}; started at {best:g}.",)

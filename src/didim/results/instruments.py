@@ -19,7 +19,7 @@ from didim.regression.statistics import Statistics, statistics
 from didim.regression.system import LinearSystem, at_rows, observe, stack
 from didim.results.fitted_rows import FittedRows
 from didim.results.plausibility import implausible
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.states import States
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Instruments:
         fitted, systems = self.fitted, []
         selection = replace(fitted.preprocessing.selection, rest_velocity=None)
         for series, (record, states) in enumerate(zip(self.records, motions, strict=True)):
-            tau, window = np.asarray(record.tau), fitted.window(record)
+            tau, window = measured_torque(record), fitted.window(record)
             weights = self._row_weights[series]
             systems.append(observe(fitted.model, states, tau, selection, window, series, weights))
         return at_rows(stack(systems), self.first[0])

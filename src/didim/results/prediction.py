@@ -28,8 +28,9 @@ from didim.signals.experiment import Experiment
 from didim.signals.filters import reach
 from didim.signals.resample import is_regular, period_of, regular
 from didim.signals.rows import RowSelection
-from didim.signals.states import States, measured_states, reference_states
+from didim.signals.states import States, measured_positions, measured_states, reference_states
 from didim.simulation.motion import Motion
+from didim.simulation.record_set import MEASURED, measured_start
 from didim.simulation.records import check_joints, refuse_silent
 from didim.simulation.simulate import simulate
 
@@ -63,6 +64,10 @@ class Preprocessing:
     """Of references that are arrays on t."""
     delay: float = 0.0
     """s by which the reference reaches the controller late, where that was estimated."""
+    zero: tuple[float, ...] = ()
+    """(n,) added to logged positions and references, rad or m, where that was estimated."""
+    shift: tuple[float, ...] = ()
+    """(n,) logged minus simulated positions, rad or m, where that was estimated."""
     reversals: float | None = None
     """Hz, of the filter by which reversals of the joints are found, near which equations do not
     count in a fit; None: all count.
@@ -71,6 +76,11 @@ class Preprocessing:
     """Hz, of the filter of the velocities whose sign the Coulomb columns have; samples at which it
     is not known do not count in a fit. None: that of the motion itself, and all count.
     """
+
+    @property
+    def logged(self) -> Array | float:
+        """(n,) logged minus simulated positions."""
+        return np.array(self.shift) if self.shift else 0.0
 
     @property
     def weighs_samples(self) -> bool:
@@ -122,17 +132,23 @@ class Predictor:
         spoils are cut, also where the fit kept its own.
         """
         even = self._even(experiment)
-        preprocessing, t, tau = self.preprocessing, np.asarray(even.t), np.asarray(even.tau)
+        preprocessing, t = self.preprocessing, np.asarray(even.t)
         window = preprocessing.selection.window(t, preprocessing.transient, preprocessing.edge(t))
         found, motion = self._predict(even)
         torque = _at(np.asarray(experiment.t), t, found)
-        return compared_rows(preprocessing.selection, window, t, tau, found, motion, torque)
+        measured = even.tau
+        if measured is None:  # without torques, positions are compared
+            measured, found = measured_positions(even), motion.q + preprocessing.logged
+        pair = measured, found
+        return compared_rows(preprocessing.selection, window, t, *pair, motion, torque)
 
     def rows_along_motion(self, experiment: Experiment) -> ComparedRows | None:
         """The record by inverse dynamics along its measured positions, after a simulating method;
         None where there are no positions, or too few or too noisy ones.
         """
         if self.preprocessing.states != "simulated" or experiment.q is None:
+            return None
+        if experiment.tau is None:
             return None
         even, selection = self._even(experiment), self.preprocessing.selection
         transient = self.preprocessing.transient
@@ -161,7 +177,7 @@ class Predictor:
         """`validate`; that a record cannot be predicted is a result too."""
         try:
             rows = self.compare(experiment)
-        except InfeasibleError as problem:
+        except (InfeasibleError, InputError) as problem:
             return unpredicted(experiment, str(problem)), None
         return self._judged(experiment, rows, fitted), rows
 
@@ -170,7 +186,7 @@ class Predictor:
     ) -> Validation:
         """The residual, and a load of the record that explains it."""
         found = validation_of(experiment, rows, self.along_motion(experiment), fitted)
-        if found.message or found.worst < MIN_LOADED_ERROR:
+        if found.message or found.worst < MIN_LOADED_ERROR or experiment.tau is None:
             return found
         along = self.motion_rows(experiment, rows)
         return replace(found, load=load_seen(self.model, along))
@@ -246,13 +262,20 @@ def simulated(
     if controller is None:
         raise InputError("There is no controller to simulate with; give one.")
     trajectory = experiment.reference(preprocessing.interpolation).delayed(preprocessing.delay)
+    start, zero = preprocessing.start, np.array(preprocessing.zero)
+    if isinstance(start, str) and start == MEASURED:
+        start = measured_start(experiment)
+    if zero.any():
+        trajectory = trajectory.raised(zero)
+        if start is not None and not isinstance(start, str):
+            start = (np.asarray(start[0]) + zero, start[1])
     return simulate(
         model,
         parameters,
-        controller,
+        controller.during(experiment.gains),
         t=experiment.t,
         q_ref=trajectory,
-        initial=preprocessing.start,
+        initial=start,
         check=False,
         signals=experiment.channels,
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque
+from didim.control.servo import Servo
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.dynamics.torque import TorqueModel
 from didim.results.history import DIDIM, Iteration
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 Arrays = Mapping[str, Array]
 
 _LAWS: dict[str, type[Controller]] = {
-    law.__name__: law for law in (PD, PID, Cascade, ComputedTorque)
+    law.__name__: law for law in (PD, PID, Cascade, ComputedTorque, Servo)
 }
 
 

@@ -43,6 +43,19 @@ class StopReason(Enum):
         return Status.DIVERGED if self is StopReason.NO_STEP else Status.STOPPED
 
 
+ENDINGS = {
+    StopReason.TOLERANCES: "Error and parameters settled after {steps} iterations.",
+    StopReason.NOISE_FLOOR: (
+        "The error settled after {steps} iterations; no step lowers it further (noise, encoder "
+        "steps, saturation or sticking)."
+    ),
+    StopReason.LIMIT: "All {steps} iterations were used before the tolerances were met.",
+    StopReason.REQUEST: "Stopped on request after {steps} iterations.",
+    StopReason.NO_STEP: "No step is possible after {steps} iterations: {failure}.",
+}
+"""How an iteration ended, as sentences with {steps} and {failure}."""
+
+
 class FailureKind(Enum):
     """What made a trial or a start impossible."""
 

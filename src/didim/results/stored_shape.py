@@ -75,6 +75,8 @@ _PREPROCESSING = {
     "transient": float,
     "interpolation": str,
     "delay": float,
+    "zero": Absent([float]),
+    "shift": Absent([float]),
     "reversals": _UNKNOWN,
     "signs": _UNKNOWN,
 }
@@ -105,6 +107,7 @@ _JOINT = {
     "nominal": Table(_UNKNOWN),
     "link_frame": [[float]],
     "mimic": Maybe({"joint": str, "ratio": float, "offset": float}),
+    "passive": Absent(bool),
     "shapes": _SHAPES,
 }
 

@@ -188,9 +188,14 @@ def seen_fraction(experiment: Experiment, fitted: Sequence[Experiment]) -> float
 def _shared(experiment: Experiment, other: Experiment) -> float:
     """Fraction of the samples of one recording that another holds too."""
     t, known = np.asarray(experiment.t), np.asarray(other.t)
-    tau, reference = np.asarray(experiment.tau), np.asarray(other.tau)
-    if tau.shape[1] != reference.shape[1]:
+    signals = next(
+        (pair for pair in ((experiment.tau, other.tau), (experiment.q, other.q))
+         if pair[0] is not None and pair[1] is not None),
+        None,
+    )  # fmt: skip
+    if signals is None or experiment.n != other.n:
         return 0.0
+    tau, reference = (np.asarray(each) for each in signals)
     shifts = [0.0, _shift(t, tau, known, reference)]
     return max(_same_samples(t - shift, tau, known, reference) for shift in shifts) / t.size
 

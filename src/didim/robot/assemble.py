@@ -40,6 +40,7 @@ class Body:
     mimic: Mimic | None = None
     shapes: tuple[Shape, ...] = ()
     """In the link's own axes."""
+    passive: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +137,5 @@ def _joint(body: Body, place: _Placement, link: Array | None, shapes: tuple[Shap
         link_frame=frame,
         mimic=body.mimic,
         shapes=shapes,
+        passive=body.passive,
     )

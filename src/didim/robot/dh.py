@@ -128,6 +128,7 @@ def _body(fields: Fields, before: str, default_effects: frozenset[str]) -> Body:
         effects=effects,
         nominal=nominal,
         mimic=_mimic(fields.table("mimic")),
+        passive=fields.switch("passive", False),
         shapes=shapes,
     )
     fields.finish()

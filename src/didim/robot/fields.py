@@ -69,6 +69,13 @@ class Fields:
         value = self._take(key, default)
         return float(value) if value is default else self._finite(key, value, "a finite number")
 
+    def switch(self, key: str, default: bool) -> bool:
+        """true or false."""
+        value = self._take(key, default)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false", value)
+        return value
+
     def angle(self, key: str, default: Any = _REQUIRED) -> float:
         """An angle in radians: a number, or a text such as "pi/2", "-3*pi/4", "90 deg"."""
         value = self._take(key, default)

@@ -13,6 +13,7 @@ from didim.robot.dh import read_dh
 from didim.robot.hold import JointChoice, joint_choice
 from didim.robot.mjcf import read_mjcf
 from didim.robot.mjcf_tree import is_mjcf
+from didim.robot.passive import with_passive
 from didim.robot.robot import Robot
 from didim.robot.urdf import read_urdf
 
@@ -48,6 +49,7 @@ def load_robot(
     source: str | PathLike[str],
     joints: Sequence[str] | None = None,
     lock: Mapping[str, float] | None = None,
+    passive: Sequence[str] | None = None,
 ) -> Robot:
     """A robot by shipped name ("scara", "tx40", ...) or from a .toml (modified DH), .urdf or
     .xml (MJCF, with the extra `mujoco`) file.
@@ -63,6 +65,8 @@ def load_robot(
         stays that of the file.
     lock
         Joints that are held, and where, rad or m: their links belong to the links that carry them.
+    passive
+        Joints that move without a motor: their torque is zero.
     """
     if not isinstance(source, str | PathLike) or isinstance(source, bytes):
         raise InputError(f"load_robot takes a name or a path, found {shortened(source)}.")
@@ -71,7 +75,7 @@ def load_robot(
         with resources.as_file(
             resources.files("didim.robot") / "shipped" / f"{source}.toml"
         ) as file:
-            return read_dh(file, choice)
+            return with_passive(read_dh(file, choice), passive)
     path = Path(source)
     label = shortened(str(source), 200)
     reader = _READERS.get(path.suffix.lower())
@@ -86,7 +90,7 @@ def load_robot(
             reason = "this is no regular file" if path.exists() else "no such file"
             reason = "this is a folder, not a file" if path.is_dir() else reason
             raise InputError(f"{label}: {reason}.")
-        return reader(path, choice)
+        return with_passive(reader(path, choice), passive)
     except InputError as problem:
         if path.name in str(problem) or label in str(problem):
             raise

@@ -76,6 +76,8 @@ class Joint:
     """The joint that it follows, which follows none itself; None: it has a coordinate."""
     shapes: tuple[Shape, ...] = ()
     """What its link is taken for where collisions are considered, in this frame."""
+    passive: bool = False
+    """Whether it has no motor: its torque is zero."""
 
     def __post_init__(self) -> None:
         where = f"Joint {self.name!r}"
@@ -166,6 +168,10 @@ class Robot:
                     f"Robot {self.name!r}: joint {name!r} must either move or be held at a finite "
                     f"position, found {value}."
                 )
+        if not self.driven.any():
+            raise InputError(
+                f"Robot {self.name!r}: every joint is passive; at least one must have a motor."
+            )
         if self.drive is not None and self.drive.gear.shape[0] != self.n:
             raise InputError(
                 f"Robot {self.name!r}: the drive describes {self.drive.gear.shape[0]} joints, the "
@@ -224,11 +230,19 @@ class Robot:
         """(n,) N.m or N."""
         return np.array([joint.torque_limit for joint in self.coordinates])
 
+    @cached_property
+    def driven(self) -> NDArray[np.bool_]:
+        """(n,) whether each coordinate has a motor."""
+        return np.array([not joint.passive for joint in self.coordinates])
+
     @property
     def drive_gain(self) -> Array:
-        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none."""
+        """(n, n) g of eq. 8, tau = g v; the identity where the robot declares none, zero for
+        passive joints.
+        """
         gain = None if self.drive is None else self.drive.gain
-        return np.eye(self.n) if gain is None else gain
+        gain = np.eye(self.n) if gain is None else gain
+        return gain if self.driven.all() else np.where(np.outer(self.driven, self.driven), gain, 0)
 
 
 def _check_joint(joint: Joint, index: int, where: str) -> None:
@@ -265,6 +279,11 @@ def _check_joint(joint: Joint, index: int, where: str) -> None:
         )
     if joint.link[-1] < 0:
         raise InputError(f"{where}: the mass must not be negative, found {joint.link[-1]}.")
+    if joint.passive and joint.mimic is not None:
+        raise InputError(
+            f"{where}: it follows another joint, which has the motor or none; declare that one "
+            "passive."
+        )
     check_effects(joint.effects, where)
     _check_nominal(joint.nominal, set(EFFECT_STEMS), where)
 

@@ -91,6 +91,7 @@ def _plain_joint(joint: Joint) -> dict[str, Any]:
         "nominal": dict(joint.nominal),
         "link_frame": joint.link_frame.tolist(),
         "mimic": None if joint.mimic is None else asdict(joint.mimic),
+        **({"passive": True} if joint.passive else {}),
         **_plain_shapes(joint.shapes),
     }
 
@@ -119,6 +120,7 @@ def _joint_of(data: Mapping[str, Any]) -> Joint:
         link_frame=np.array(data["link_frame"]),
         mimic=None if data.get("mimic") is None else Mimic(**data["mimic"]),
         shapes=tuple(map(shape_of, data.get("shapes", ()))),
+        passive=bool(data.get("passive", False)),
     )
 
 

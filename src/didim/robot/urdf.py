@@ -119,7 +119,7 @@ def _body(
         "Fv": float(numbers(dynamics, "damping", (0.0,), where)[0]),
         "Fc": float(numbers(dynamics, "friction", (0.0,), where)[0]),
     }
-    effects, values = read_joint_extension(joint, where)
+    effects, values, passive = read_joint_extension(joint, where)
     return Body(
         name=name,
         kind=_KINDS[kind],
@@ -132,6 +132,7 @@ def _body(
         nominal=friction if effects is None else values,
         mimic=_mimic(joint.find("mimic"), where),
         shapes=shapes,
+        passive=passive,
         **_limits(joint.find("limit"), kind, where),
     )
 

@@ -1,8 +1,8 @@
 """What URDF cannot express, in elements <didim> that other programs ignore.
 
-In a <joint>: its effects and their values (rotor, offset, friction of two directions). In the
-<robot>: another gravity than (0, 0, -9.81), couplings, the drives, and own effects
-(`urdf_effects.py`).
+In a <joint>: its effects and their values (rotor, offset, friction of two directions), and whether
+it is passive. In the <robot>: another gravity than (0, 0, -9.81), couplings, the drives, and own
+effects (`urdf_effects.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from didim.robot.urdf_effects import EFFECT, read_effects, write_effects
 from didim.robot.urdf_numbers import check_keys, numbers, written
 
 TAG = "didim"
+PASSIVE = "passive"
 GRAVITY = (0.0, 0.0, -9.81)
 URDF_EFFECTS = frozenset({"viscous", "coulomb"})
 """Effects that URDF itself can express."""
@@ -28,17 +29,25 @@ URDF_EFFECTS = frozenset({"viscous", "coulomb"})
 
 def read_joint_extension(
     joint: Element, where: str
-) -> tuple[frozenset[str] | None, dict[str, float]]:
-    """Effects (None: those of every URDF) and values that a joint's <didim> gives."""
+) -> tuple[frozenset[str] | None, dict[str, float], bool]:
+    """Effects (None: those of every URDF) and values that a joint's <didim> gives, and whether the
+    joint is passive.
+    """
     if (element := joint.find(TAG)) is None:
-        return None, {}
-    check_keys(element, ("effects", *EFFECT_STEMS), where)
+        return None, {}, False
+    check_keys(element, ("effects", PASSIVE, *EFFECT_STEMS), where)
+    passive = element.get(PASSIVE, "false")
+    if passive not in ("true", "false"):
+        raise InputError(f'{where}: {PASSIVE} must be "true" or "false", found {passive!r}.')
+    if set(element.attrib) == {PASSIVE}:
+        return None, {}, passive == "true"
     effects = check_effects(element.get("effects", "").split(), where)
-    return effects, {
+    values = {
         key: float(numbers(element, key, None, where)[0])
         for key in element.attrib
-        if key != "effects"
+        if key not in ("effects", PASSIVE)
     }
+    return effects, values, passive == "true"
 
 
 def read_robot_extension(
@@ -64,13 +73,17 @@ def read_robot_extension(
 
 def write_joint_extension(parent: Element, joint: Joint) -> None:
     """Add <didim> to a joint that has more than viscous and Coulomb friction, or less, or negative
-    values of it.
+    values of it, or is passive.
     """
-    if joint.effects == URDF_EFFECTS and all(value >= 0 for value in joint.nominal.values()):
+    usual = joint.effects == URDF_EFFECTS and all(v >= 0 for v in joint.nominal.values())
+    if usual and not joint.passive:
         return
-    element = SubElement(
-        parent, TAG, effects=" ".join(effect for effect in STEMS if effect in joint.effects)
-    )
+    element = SubElement(parent, TAG)
+    if joint.passive:
+        element.set(PASSIVE, "true")
+    if usual:
+        return
+    element.set("effects", " ".join(effect for effect in STEMS if effect in joint.effects))
     for stem, value in joint.nominal.items():
         element.set(stem, written(value))
 

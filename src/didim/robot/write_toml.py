@@ -68,6 +68,8 @@ def _joint(robot: Robot, joint: Joint, j: int) -> list[str]:
     lines += _frame(joint)
     if joint.mimic is not None:
         lines.append(f"mimic = {toml_value(asdict(joint.mimic))}")
+    if joint.passive:
+        lines.append("passive = true")
     if any(map(math.isfinite, joint.position_limits)):
         lines.append(f"position = {_list(joint.position_limits)}")
     lines += [

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.signals.decimation import CUTOFF_FRACTION
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import estimated_motion, reach
 from didim.signals.noise import noise_variance, position_noise
 from didim.signals.resample import period_of
@@ -128,8 +128,8 @@ def _largest_multiple(
     parameters: int,
 ) -> int:
     """Times that the decimation can be repeated: equations and rows of every record remain."""
-    equations = sum(np.size(record.tau) // selection.decimation for record in fitted)
-    shortest = min(np.shape(record.tau)[0] for record in every)
+    equations = sum(record.t.size * record.n // selection.decimation for record in fitted)
+    shortest = min(record.t.size for record in every)
     return min(
         equations // (ROWS_PER_PARAMETER * parameters),
         shortest // (MIN_LENGTH * selection.decimator.shortest),
@@ -137,7 +137,7 @@ def _largest_multiple(
 
 
 def _limits(record: Experiment, decimation: int) -> _Limits:
-    q, tau = measured_positions(record), np.asarray(record.tau)
+    q, tau = measured_positions(record), measured_torque(record)
     rate = 1.0 / period_of(np.asarray(record.t))
     rows, highest = CUTOFF_FRACTION / 2 * rate / decimation, MAX_CUTOFF * rate
     low = min(max(MIN_CUTOFF * rows, LOW_CUTOFF), highest)

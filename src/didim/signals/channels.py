@@ -48,9 +48,9 @@ class DeadChannel:
         )
 
 
-def repeated_torques(tau: Array) -> float:
-    """Fraction of the samples of tau (N, n) that are equal to the one before."""
-    return float(np.mean(_repeats(tau)))
+def repeated_torques(tau: Array | None) -> float:
+    """Fraction of the samples of tau (N, n) that are equal to the one before; 0 without any."""
+    return 0.0 if tau is None else float(np.mean(_repeats(tau)))
 
 
 def _repeats(signal: Array) -> NDArray[np.bool_]:
@@ -62,8 +62,8 @@ def held_samples(experiment: Experiment) -> int:
     """Samples equal to the one before in every value, in short runs: the log is faster than what it
     logs.
     """
-    same = _repeats(experiment.tau)
-    for each in (experiment.q, experiment.dq):
+    same = np.ones(experiment.t.size - 1, dtype=bool)
+    for each in (experiment.tau, experiment.q, experiment.dq):
         if each is not None and same.any():
             same &= _repeats(each)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]])))

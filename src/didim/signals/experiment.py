@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference, Trajectory
-from didim.validation import instants, real, samples, set_fields, width_of
+from didim.validation import instants, per_joint, real, samples, set_fields, width_of
 
 Array = NDArray[np.float64]
 
@@ -23,13 +23,13 @@ SHORTEST_PERIOD, LONGEST_PERIOD = 1e-8, 1e6
 @dataclass(frozen=True, eq=False, init=False)
 class Experiment:
     """One record: joint torques and the reference that the controller followed; positions where
-    they were measured.
+    they were measured. Torques may be missing where positions were.
     """
 
     t: Array
     """(N,) s, rising."""
-    tau: Array
-    """(N, n) joint torques, N.m or N."""
+    tau: Array | None
+    """(N, n) joint torques, N.m or N; None: not measured."""
     q_ref: Array | Trajectory | None
     """The reference: an array (N, n) on t, a `Reference` with its own clock, or a trajectory."""
     q: Array | None = None
@@ -41,21 +41,31 @@ class Experiment:
     """What was done to the record when it was read; shown with every result."""
     channels: Mapping[str, Array] = field(default_factory=dict)
     """(N,) further signals by name that effects need: a temperature, whether drives are enabled."""
+    gains: Mapping[str, Array] = field(default_factory=dict)
+    """Gains that the controller had during this record, by name, where records differ in them:
+    {"kp": 400.0}.
+    """
 
     def __init__(
         self,
         t: ArrayLike,
-        tau: ArrayLike,
-        q_ref: ArrayLike | Trajectory | None,
+        tau: ArrayLike | None = None,
+        q_ref: ArrayLike | Trajectory | None = None,
         q: ArrayLike | None = None,
         dq: ArrayLike | None = None,
         name: str = "",
         notes: Sequence[str] = (),
         channels: Mapping[str, ArrayLike] | None = None,
+        gains: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         title = f"experiment {name!r}" if isinstance(name, str) and name else "the experiment"
         time = instants(t, f"t of {title}")
-        width = width_of(tau, "tau")
+        if tau is not None:
+            width = width_of(tau, "tau")
+        elif q is not None:
+            width = width_of(q, "q")
+        else:
+            raise InputError(f"{title[:1].upper()}{title[1:]} needs torques tau or positions q.")
         step = float(np.median(np.diff(time)))
         if not SHORTEST_PERIOD < step < LONGEST_PERIOD:
             raise InputError(
@@ -69,7 +79,8 @@ class Experiment:
             raise InputError("name must be a text and notes a list of texts.")
         if isinstance(q_ref, Trajectory):
             if q_ref.n != width:
-                raise InputError(f"{_of('q_ref', name)} has {q_ref.n} joints, tau has {width}.")
+                other = "q" if tau is None else "tau"
+                raise InputError(f"{_of('q_ref', name)} has {q_ref.n} joints, {other} has {width}.")
         elif q_ref is not None:
             q_ref = samples(q_ref, _of("q_ref", name), width, time.size).copy()
         logged = {
@@ -84,6 +95,10 @@ class Experiment:
             name=name,
             notes=tuple(notes),
             channels=logged,
+            gains={
+                key: per_joint(value, _of(f"gain {key}", name), width)
+                for key, value in dict(gains or {}).items()
+            },
         )
 
     def __repr__(self) -> str:
@@ -95,7 +110,7 @@ class Experiment:
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(self.tau.shape[1])
+        return int(np.asarray(self.q if self.tau is None else self.tau).shape[1])
 
     def reference(self, interpolation: str = "cubic") -> Trajectory:
         """The reference as a trajectory; an array on t is interpolated by `interpolation`."""
@@ -151,8 +166,9 @@ class Experiment:
         """The experiment with its torque shifted earlier by `delay` s, by which it was logged later
         than the positions; cut to the times that both cover.
         """
+        tau = measured_torque(self, "torque_delay")
         at = self.t + real(delay, f"torque_delay of experiment {self.name!r}")
-        tau = np.column_stack([np.interp(at, self.t, column) for column in self.tau.T])
+        tau = np.column_stack([np.interp(at, self.t, column) for column in tau.T])
         inside = self.t[(at >= self.t[0]) & (at <= self.t[-1])]
         if inside.size < 2:
             raise InputError(
@@ -161,6 +177,16 @@ class Experiment:
         note = f"The torque was shifted earlier by {1e3 * delay:.4g} ms (torque_delay)."
         shifted = replace(self, tau=tau, notes=(*self.notes, note))
         return shifted.between(float(inside[0]), float(inside[-1]))
+
+
+def measured_torque(experiment: Experiment, what: str = "this method") -> Array:
+    """(N, n) N.m or N; a record without torques, which `what` needs, is refused."""
+    if experiment.tau is None:
+        raise InputError(
+            f"Experiment {experiment.name!r} has no torque, which {what} needs; give tau, or use "
+            'OutputError with output="position" (method = "output_error" in a study).'
+        )
+    return experiment.tau
 
 
 def listed_records(value: Experiment | Sequence[Experiment], name: str) -> tuple[Experiment, ...]:

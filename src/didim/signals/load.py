@@ -85,6 +85,7 @@ def load_experiment(
     torque_delay: float | None = None,
     q_ref_start: ArrayLike | None = None,
     channels: Sequence[str] = (),
+    gains: Mapping[str, ArrayLike] | None = None,
 ) -> Experiment:
     """Read a record.
 
@@ -126,10 +127,13 @@ def load_experiment(
     channels
         Names of further signals that effects need, `model.channels`: keys of `columns` too, one
         column each, taken as they are logged.
+    gains
+        Gains that the controller had during this record, where records differ in them.
     """
     found = gather(path, columns, _EXPERIMENT, rate, joints, channels)
     where = found.where
-    if ("tau" in found.signals) == ("control" in found.signals):
+    given = {"tau", "control"} & {*found.signals}
+    if len(given) == 2 or (not given and "q" not in found.signals):
         raise InputError(
             f"{where}: give either tau or control (with drive_gain) in columns; there are "
             f"{found.there}."
@@ -169,9 +173,8 @@ def load_experiment(
     title = _stem(where) if name is None else name
     q_ref = chosen.get("q_ref") if reference is None else reference
     with naming(where):
-        record = Experiment(
-            t, chosen["tau"], q_ref, chosen.get("q"), chosen.get("dq"), title, notes, logged
-        )
+        signals = chosen.get("tau"), q_ref, chosen.get("q"), chosen.get("dq")
+        record = Experiment(t, *signals, title, notes, logged, gains)
         return record if torque_delay is None else record.torque_advanced(torque_delay)
 
 

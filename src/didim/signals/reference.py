@@ -55,6 +55,10 @@ class Trajectory(ABC):
         """
         return self if delay == 0.0 else _DelayedTrajectory(self.shifted(-delay), self.span)
 
+    def raised(self, zero: Array) -> Trajectory:
+        """The same trajectory with `zero` (n,), rad or m, added to its positions."""
+        return _RaisedTrajectory(self, zero) if np.any(zero) else self
+
     @abstractmethod
     def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
         """Piecewise cubic over [start, end] for a loop that runs at `step` s."""
@@ -147,6 +151,10 @@ class Reference(Trajectory):
     def shifted(self, origin: float) -> Trajectory:
         """The same table on a clock that counts from `origin`, s."""
         return self if origin == 0.0 else replace(self, t=self.t - origin)
+
+    def raised(self, zero: Array) -> Trajectory:
+        """The same table with `zero` (n,) added to its positions."""
+        return replace(self, q_ref=self.q_ref + zero) if np.any(zero) else self
 
     def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """q, dq, ddq (N, n) at the times t (N,), held beyond the ends."""
@@ -267,6 +275,35 @@ class _DelayedTrajectory(Trajectory):
 
     def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
         return self.trajectory.piecewise_cubic(start, end, step)
+
+
+@dataclass(frozen=True, eq=False)
+class _RaisedTrajectory(Trajectory):
+    """A trajectory whose positions have another zero."""
+
+    trajectory: Trajectory
+    zero: Array
+
+    @property
+    def n(self) -> int:
+        return self.trajectory.n
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.trajectory.span
+
+    def sample(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        q, dq, ddq = self.trajectory.sample(t)
+        return q + self.zero, dq, ddq
+
+    def shifted(self, origin: float) -> Trajectory:
+        return _RaisedTrajectory(self.trajectory.shifted(origin), self.zero)
+
+    def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
+        cubic = self.trajectory.piecewise_cubic(start, end, step)
+        value = cubic.value.copy()
+        value[:, :, 0] += self.zero
+        return cubic._replace(value=value)
 
 
 def _evaluated(c: Array, u: Array) -> Array:

@@ -78,7 +78,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
         else CubicSpline(t, value, axis=0)(clock)
         for name in ("q", "dq")
     }
-    torque = np.column_stack([np.interp(clock, t, column) for column in tau.T])
+    torque = None if tau is None else np.column_stack([np.interp(clock, t, x) for x in tau.T])
     reference = experiment.q_ref
     if reference is not None and not isinstance(reference, Trajectory):
         reference = Reference(t, reference, interpolation=interpolation)

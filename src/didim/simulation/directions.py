@@ -1,5 +1,5 @@
 """In which directions a simulation is differentiated: the model's parameters, disturbances, the
-law's gains, a delay of the reference.
+gains of law and drive, delay and zeros of the reference.
 
 Gains that are tuned for the simulated robot itself (58) change with its parameters: their
 derivatives are folded into those of the parameters.
@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.control.kernels.law import COMPUTED_TORQUE, USER, Law
 from didim.control.kernels.tangent import LawTangent
-from didim.control.law import Controller
-from didim.control.simulated_loop import GAINS
+from didim.control.law import DRIVE_GAIN, GAINS, ZERO, Controller
 from didim.control.tuning import inertia_slopes
 from didim.dynamics.codegen.driven_code import driven_code
 from didim.dynamics.codegen.motion_code import motion_code
@@ -42,9 +41,11 @@ class Directions:
     """The columns that a run carries along, and those that are requested."""
 
     names: tuple[str, ...]
-    """(m,) parameters, then disturbances, shapes, gains such as "kp1", then "delay", in s."""
+    """(m,) parameters, then disturbances, shapes, gains such as "kp1", then "delay", in s, and
+    zeros, in rad or m, such as "zero1".
+    """
     gain: NDArray[np.int64]
-    """(4, n) column of each gain in the run; -1: none."""
+    """(6, n) column of each gain, drive gain and zero in the run; -1: none."""
     delay: int
     """Column of the delay in the run; -1: none."""
     count: int
@@ -146,8 +147,8 @@ def directions_of(
     delay: bool,
     disturbances: Disturbances,
 ) -> Directions:
-    """The parameters and disturbances, and on request the gains that are not zero, or those of some
-    names, and the delay.
+    """The parameters and disturbances, and on request the gains that are not zero, or gains, drive
+    gains and zeros of some names, and the delay.
     """
     if law.kind == USER:
         raise InputError(
@@ -166,19 +167,28 @@ def directions_of(
     tuned = (
         loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
     )
-    gain, count = np.full((4, n), -1, dtype=np.int64), b
+    chosen = () if isinstance(gains, bool) else tuple(gains)
+    gain, count = np.full((6, n), -1, dtype=np.int64), b
     for k in range(4) if loop is not None and (gains or tuned) else ():
         for j in np.flatnonzero(values[k]):
             name = f"{GAINS[k]}{j + 1}"
-            wanted = gains if isinstance(gains, bool) else name in gains
+            wanted = gains if isinstance(gains, bool) else name in chosen
             if wanted or (tuned and k > 0):
                 gain[k, j], count = count, count + 1
             if wanted:
                 names.append(name)
+    for k in range(n):
+        if (name := f"{DRIVE_GAIN}{k + 1}") in chosen:
+            gain[4, k], count = count, count + 1
+            names.append(name)
     delay_column = count if delay and loop is not None else -1
     if delay_column >= 0:
         names.append("delay")
         count += 1
+    for k in range(n):
+        if (name := f"{ZERO}{k + 1}") in chosen:
+            gain[5, k], count = count, count + 1
+            names.append(name)
     fold = np.zeros((count, len(names)))
     fold[:b, :b] = np.eye(b)
     fold[count - (len(names) - b) :, b:] = np.eye(len(names) - b)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.regression.huber import huber_factors, huber_loss, robust_deviation
+from didim.signals.experiment import measured_torque
 from didim.signals.noise import decimated_noise, is_undersampled
 from didim.simulation.motion import Motion
 from didim.simulation.record_set import RecordSet, Window
@@ -25,6 +28,8 @@ class Evaluation:
     """(g,) ||Y^j||."""
     counts: Array
     """(g,) rows."""
+    rows: tuple[Array, ...] = ()
+    """(rows,) errors of each group, where robust weights need them; empty: squares are enough."""
 
     @property
     def residual(self) -> float:
@@ -43,34 +48,70 @@ class Evaluation:
         """The relative errors, rms over the joints."""
         return float(np.sqrt(np.mean(self.by_joint**2)))
 
-    @property
+    @cached_property
     def deviations(self) -> Array:
-        """(g,) rms error of each joint and output, floored far below the output itself."""
+        """(g,) error of each joint and output, floored far below the output itself: rms, or by
+        medians where weights are robust.
+        """
         rows = np.sqrt(np.maximum(self.counts, 1.0))
         rms, size = (x / rows for x in (self.errors, self.sizes))
+        if self.rows:
+            rms = np.array([robust_deviation(each) for each in self.rows])
         return np.maximum(rms, np.maximum(1e-9 * size, 1e-150))
 
+    def robust_factors(self, rho: Array, group: NDArray[np.int64]) -> Array | None:
+        """(r,) Huber's factors on the weights of errors (r,) of some groups; None: squares."""
+        return huber_factors(rho / self.deviations[group]) if self.rows else None
 
-def compare(records: RecordSet, motions: tuple[Motion, ...], window: Window) -> Evaluation:
-    """The errors of simulated outputs on the rows of a window.
+    def loss(self, of: Evaluation) -> float:
+        """Half the squared errors of another evaluation, or Huber's function of them, in the
+        standard deviations of this one.
+
+        They count for as many rows as this one has: which rows are at rest depends on the
+        simulation.
+        """
+        if self.rows:
+            pairs = zip(of.rows, self.deviations, strict=True)
+            mean = np.array([huber_loss(rho / s) for rho, s in pairs])
+        else:
+            mean = 0.5 * of.errors**2 / np.maximum(of.counts, 1.0) / self.deviations**2
+        return float(self.counts @ mean)
+
+
+def compare(
+    records: RecordSet,
+    motions: tuple[Motion, ...],
+    window: Window,
+    shift: Array | float = 0.0,
+) -> Evaluation:
+    """The errors of simulated outputs on the rows of a window; logged positions are simulated ones
+    plus `shift` (n,).
 
     Implements (28), (35).
     """
     groups = len(records.outputs) * records.n
     errors, sizes, counts = np.zeros(groups), np.zeros(groups), np.zeros(groups)
+    rows: list[list[Array]] = [[] for _ in range(groups)]
     for k, motion in enumerate(motions):
-        rho, y = output_error(records, k, motion, window)
+        rho, y = output_error(records, k, motion, window, shift)
         used = used_rows(records, motion, window.samples[k])
         errors += np.sum(np.where(used, rho, 0.0) ** 2, axis=0)
         sizes += np.sum(np.where(used, y, 0.0) ** 2, axis=0)
         counts += used.sum(axis=0)
-    return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts)
+        for j in range(groups) if records.robust else ():
+            rows[j].append(rho[used[:, j], j])
+    kept = tuple(map(np.concatenate, rows)) if records.robust else ()
+    return Evaluation(motions, np.sqrt(errors), np.sqrt(sizes), counts, kept)
 
 
-def output_error(records: RecordSet, k: int, motion: Motion, window: Window) -> tuple[Array, Array]:
+def output_error(
+    records: RecordSet, k: int, motion: Motion, window: Window, shift: Array | float = 0.0
+) -> tuple[Array, Array]:
     """Y - Y_s and Y of record k, decimated: (K, groups)."""
     outputs, record = records.outputs, records.records[k]
-    signals = [np.asarray(getattr(of, name)) for of in (record, motion) for name in outputs]
+    simulated = {"tau": motion.tau, "q": motion.q + shift if np.any(shift) else motion.q}
+    signals = [np.asarray(getattr(record, name)) for name in outputs]
+    signals += [simulated[name] for name in outputs]
 
     def columns(start: int, stop: int) -> Array:
         return np.hstack([each[start:stop] for each in signals])
@@ -82,8 +123,8 @@ def output_error(records: RecordSet, k: int, motion: Motion, window: Window) -> 
 
 def used_rows(records: RecordSet, motion: Motion, samples: tuple[int, int]) -> NDArray[np.bool_]:
     """(K, groups) which rows count."""
-    moving = records.selection.used(motion.dq, samples)
-    return np.tile(moving, len(records.outputs))
+    rows = {"tau": records.torque_selection, "q": records.selection}
+    return np.hstack([rows[name].used(motion.dq, samples) for name in records.outputs])
 
 
 def noise_fraction(records: RecordSet, evaluation: Evaluation, window: Window) -> Array:
@@ -91,7 +132,7 @@ def noise_fraction(records: RecordSet, evaluation: Evaluation, window: Window) -
     differences of the raw torque; 0 where too few samples in a period leave it unknown.
     """
     decimator = records.selection.decimator
-    torques, used = [np.asarray(each.tau) for each in records.records], window.samples
+    torques, used = [measured_torque(each) for each in records.records], window.samples
     segments = [(tau, slice(*each)) for tau, each in zip(torques, used, strict=True)]
     unknown = [
         is_undersampled(tau[each], motion.tau[each], motion.dq[each])

@@ -5,11 +5,12 @@ friction, clock and step.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import COMPUTED_TORQUE, Law
+from didim.control.kernels.law import COMPUTED_TORQUE, NO_VELOCITY, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.dynamics.codegen.robot_code import robot_code
@@ -73,7 +74,7 @@ def prepared(request: SimulationRequest) -> Run:
     trajectory = _trajectory(model, loop, time, origin, request.q_ref, request.tau)
     kind = _friction(request.friction, request.width)
     values = model.values(request.parameters)
-    _refuse_self_locking(model, request.parameters)
+    _refuse_self_locking(model, request.parameters, request.signals)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = (
         np.maximum(largest_inertias(model, request.parameters), 1e-12)
@@ -120,15 +121,24 @@ def prepared(request: SimulationRequest) -> Run:
     )
 
 
-def _refuse_self_locking(model: TorqueModel, parameters: ArrayLike) -> None:
-    """Friction that grows as fast as the load, or faster, has no solution in one direction."""
+def _refuse_self_locking(
+    model: TorqueModel, parameters: ArrayLike, signals: Signals | None
+) -> None:
+    """Friction that grows as fast as the load, or faster, has no solution in one direction; at the
+    extremes of the logged channels.
+    """
     if not model.loaded:
         return
     n, c = model.robot.n, len(model.contacts)
-    rest = np.zeros((4, n))
-    slip = np.repeat([[1.0], [-1.0], [1.0], [-1.0]], c, axis=1)
-    signals = model.no_signals(4) | {"load": np.repeat([[1.0], [1.0], [-1.0], [-1.0]], n, axis=1)}
-    growth = np.abs(model.slopes(rest, rest, rest, parameters, slip, signals)[1]).max(axis=0)
+    side, way, end = np.array(list(product((1.0, -1.0), repeat=3))).T[:, :, None]
+    rest, slip = np.zeros((8, n)), np.repeat(side, c, axis=1)
+    logged = {
+        name: np.where(end[:, 0] > 0, np.max(signal), np.min(signal))
+        for name, signal in (signals or {}).items()
+        if name in model.channels
+    }
+    at = model.no_signals(8) | {"load": np.repeat(way, n, axis=1)} | logged
+    growth = np.abs(model.slopes(rest, rest, rest, parameters, slip, at)[1]).max(axis=0)
     if growth.max() >= 1.0:
         j = int(growth.argmax())
         raise InputError(
@@ -230,7 +240,8 @@ def lag_of(law: Law) -> Array:
     """(n,) s by which a loop that has been following all along is behind its reference; 0 where
     integral action removes it.
     """
-    follows = (law.kp > 0) & (law.ki == 0) & (law.kind != COMPUTED_TORQUE)
+    damps = law.kind != COMPUTED_TORQUE and law.velocity != NO_VELOCITY
+    follows = (law.kp > 0) & (law.ki == 0) & damps
     return np.where(follows, (1.0 - law.ff) / np.where(law.kp > 0, law.kp, 1.0), 0.0)
 
 
@@ -268,7 +279,8 @@ def loop_lag(
     )
     C = law.kv + law.kiv / s
     forward = g * (C * (law.kp + law.ff * s) + law.ki / s)
-    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + s) + law.ki / s))
+    seen = 0.0 if law.velocity == NO_VELOCITY else s
+    closed = forward / (J * s**2 + viscous * s + g * (C * (law.kp + seen) + law.ki / s))
     return np.where(law.kp > 0, -np.angle(closed) / s.imag, 0.0)
 
 

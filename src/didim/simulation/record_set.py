@@ -15,19 +15,26 @@ from didim.control.law import Controller
 from didim.control.transient import transient_of
 from didim.dynamics.torque import TorqueModel
 from didim.errors import naming
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import estimated_motion
 from didim.signals.reference import CachedTrajectory, Reference, Trajectory
 from didim.signals.resample import period_of
 from didim.signals.rows import RowSelection
+from didim.signals.states import measured_positions
 from didim.simulation.distance import Distance, MotionSignals, distance
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest
 from didim.simulation.setup import trajectory_of
+from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 Start = tuple[ArrayLike, ArrayLike] | str | None
-"""Initial state of the simulations: None, "tracking" or (q, dq)."""
+"""Initial state of the simulations: None, "tracking", "measured" or (q, dq)."""
+
+MEASURED = "measured"
+
+NEVER = 1e9
+"""A velocity, rad/s or m/s, that no joint has."""
 
 MAX_SUBSTEPS = 60
 """Steps per sample beyond which an inertia is next to nothing."""
@@ -86,6 +93,16 @@ class RecordSet:
     notes: tuple[str, ...] = ()
     most_substeps: int = MAX_SUBSTEPS
     """Steps per sample beyond which a simulation counts as failed."""
+    robust: bool = False
+    """Whether outlying rows count less."""
+    driven: NDArray[np.bool_] | None = None
+    """(n,) whether each joint has a motor; None: all have. Torques of the others are zero, which
+    says nothing in a simulated loop.
+    """
+    commanded: Array | None = None
+    """(n,) standard deviation of the torque that the assumed loop commands along the measured
+    positions, where no torque was measured.
+    """
 
     @property
     def n(self) -> int:
@@ -96,13 +113,26 @@ class RecordSet:
     def inputs(self) -> tuple[Trajectory, ...]:
         """What drives each simulation: the reference; in open loop the recorded torque."""
         if not self.is_closed:
-            return tuple(Reference(r.t, r.tau, interpolation="cubic") for r in self.records)
+            torques = [(r.t, measured_torque(r, "open loop")) for r in self.records]
+            return tuple(Reference(t, tau, interpolation="cubic") for t, tau in torques)
         return tuple(_reference(record, self.interpolation) for record in self.records)
 
     @cached_property
     def starts(self) -> tuple[Start, ...]:
         """Initial state of each simulation; in open loop that of the measured positions."""
-        return tuple(self.start if self.is_closed else _measured_start(r) for r in self.records)
+        if not self.is_closed:
+            return tuple(_first_state(record) for record in self.records)
+        measured = isinstance(self.start, str) and self.start == MEASURED
+        return tuple(measured_start(r) if measured else self.start for r in self.records)
+
+    @property
+    def torque_selection(self) -> RowSelection:
+        """How samples become rows of torques: those of passive joints are left out."""
+        if self.driven is None or self.driven.all():
+            return self.selection
+        given = self.selection.rest_velocity
+        rest = per_joint(0.0 if given is None else given, "rest_velocity", self.n)
+        return replace(self.selection, rest_velocity=np.where(self.driven, rest, NEVER))
 
     @cached_property
     def references(self) -> list[Array]:
@@ -110,9 +140,14 @@ class RecordSet:
         if not self.is_closed:
             return [np.asarray(record.q) for record in self.records]
         if self._every == 1:
-            return [q for q, *_ in self._thinned_references]
-        pairs = zip(self.inputs, self.records, strict=True)
-        return [each.positions(np.asarray(record.t)) for each, record in pairs]
+            found = [q for q, *_ in self._thinned_references]
+        else:
+            pairs = zip(self.inputs, self.records, strict=True)
+            found = [each.positions(np.asarray(record.t)) for each, record in pairs]
+        if self.driven is None or self.driven.all():
+            return found
+        moved = [q if r.q is None else r.q for q, r in zip(found, self.records, strict=True)]
+        return [np.where(self.driven, q, own) for q, own in zip(found, moved, strict=True)]
 
     @cached_property
     def poses(self) -> Array:
@@ -125,7 +160,9 @@ class RecordSet:
     @cached_property
     def sizes(self) -> tuple[Array, Array]:
         """Standard deviation of the torque (n,) and rms velocity of the references (n,)."""
-        torque = np.concatenate([np.asarray(r.tau) for r in self.records]).std(axis=0)
+        torque = self.commanded
+        if torque is None:
+            torque = np.concatenate([measured_torque(r) for r in self.records]).std(axis=0)
         pairs = zip(self.references, self.records, strict=True)
         motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
         velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
@@ -141,6 +178,16 @@ class RecordSet:
         """The first seconds of each record, enough to look for a loop."""
         parts = tuple(r.between(r.t[0], r.t[0] + SEARCH_SECONDS) for r in self.records)
         return replace(self, records=parts)
+
+    @property
+    def tracking_error(self) -> Array:
+        """(n,) ||q - q_r|| / ||q|| of the measured positions; 0 where there are none."""
+        measured = [np.asarray(r.q) for r in self.records if r.q is not None]
+        if len(measured) < len(self.records):
+            return np.zeros(self.n)
+        q, reference = np.vstack(measured), np.vstack(self.references)
+        size = np.linalg.norm(q, axis=0)
+        return np.asarray(np.linalg.norm(q - reference, axis=0) / np.where(size > 0, size, 1.0))
 
     def refuse_unusable(self) -> None:
         """Refuse records without a reference, or too short for what is cut and decimated."""
@@ -204,15 +251,23 @@ class RecordSet:
         parameters: Array,
         loop: Controller | None,
         delay: float = 0.0,
+        zero: Array | None = None,
     ) -> SimulationRequest:
-        """Record k as `didim.simulate` takes it, its reference late by `delay` s."""
-        record, drive = self.records[k], self.inputs[k]
+        """Record k as `didim.simulate` takes it, in the loop with the gains that it had: its
+        reference late by `delay` s, positions and reference plus `zero` (n,).
+        """
+        record, drive, start = self.records[k], self.inputs[k], self.starts[k]
+        loop = None if loop is None else loop.during(record.gains)
         if delay != 0.0:
             drive = drive.delayed(delay)
+        if zero is not None and np.any(zero):
+            drive = drive.raised(zero)
+            if start is not None and not isinstance(start, str):
+                start = (np.asarray(start[0]) + zero, start[1])
         reference, torque = (drive, None) if loop is not None else (None, drive)
         friction, width = "exact", 0.05
         return SimulationRequest(
-            model, parameters, loop, record.t, reference, torque, friction, width, self.starts[k],
+            model, parameters, loop, record.t, reference, torque, friction, width, start,
             None, self.most_substeps, record.channels,
         )  # fmt: skip
 
@@ -252,7 +307,15 @@ def _reference(record: Experiment, interpolation: str) -> Trajectory:
     return found if isinstance(found, Reference) else CachedTrajectory(found)
 
 
-def _measured_start(record: Experiment) -> tuple[Array, Array]:
+def measured_start(record: Experiment) -> tuple[Array, Array]:
+    """Position and velocity at the first sample: as they were measured, a velocity that was not by
+    a parabola through the first positions.
+    """
+    q = measured_positions(record, 'start="measured"')
+    return q[0], _first_state(record)[1] if record.dq is None else record.dq[0]
+
+
+def _first_state(record: Experiment) -> tuple[Array, Array]:
     """Position and velocity at the first sample: a parabola through the first positions."""
     t, q = np.asarray(record.t), np.asarray(record.q)
     few = slice(0, min(START_SAMPLES, t.size))

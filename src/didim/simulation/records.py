@@ -5,26 +5,33 @@ clocks, their references interpolated.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.control.kernels.law import NO_VELOCITY
 from didim.control.law import Controller
 from didim.control.simulated_loop import EstimatedGains
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
 from didim.robot.labels import joint_label
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.reference import Reference, Trajectory
 from didim.signals.resample import period_of, regular
 from didim.signals.rows import RowSelection
-from didim.simulation.record_set import RecordSet, Start
+from didim.signals.states import measured_positions
+from didim.simulation.record_set import MEASURED, RecordSet, Start
+from didim.simulation.setup import ENABLED
 from didim.validation import per_joint
 
 Array = NDArray[np.float64]
 
 MAX_CONTROL_SAMPLES = 5e6
 """Samples of the control loop in one record, beyond which something is wrong with its clock."""
+
+MAX_SATURATED = 0.999
+"""Fraction of samples at which a control signal may be at its limit."""
 
 SILENT = 1e-30
 """A torque below this, N.m or N, is none."""
@@ -47,6 +54,10 @@ def record_set(
     cubic = shifts or controller is None
     interpolation = "cubic" if cubic else _interpolation(controller, experiments)
     records = regular_records(model, experiments, interpolation)
+    if "tau" in outputs or not closed:
+        for record in records:
+            measured_torque(record, "the simulated loop" if closed else "open loop")
+    measured = isinstance(start, str) and start == MEASURED
     if isinstance(start, tuple):
         for name, value in zip(("q", "dq"), start, strict=True):
             per_joint(value, f"start, {name},", model.robot.n)
@@ -61,15 +72,54 @@ def record_set(
                 f"The log's clock does not match that of the loop ({controller.rate:g} Hz): the "
                 "reference was interpolated by cubics. Give a didim.Reference to choose otherwise.",
             )
-    cut = transient if closed else (transient or 0.0)
-    return RecordSet(tuple(records), selection, cut, start, interpolation, outputs, closed, notes)
+    cut = transient if closed and not measured else (transient or 0.0)
+    found = RecordSet(tuple(records), selection, cut, start, interpolation, outputs, closed, notes)
+    driven = model.robot.driven
+    if controller is None or all(record.tau is not None for record in records):
+        return found if driven.all() else replace(found, driven=driven)
+    torques = [commanded(model, controller, record, interpolation) for record in records]
+    v = np.concatenate([each @ controller.drive(model).T for each in torques])
+    return replace(found, driven=driven, commanded=v.std(axis=0))
+
+
+def commanded(
+    model: TorqueModel, controller: Controller, record: Experiment, interpolation: str = "cubic"
+) -> Array:
+    """(N, n) the control signal of a loop along the measured positions of a record, limited as the
+    loop does it; of its gains on position and velocity alone.
+    """
+    law = controller.during(record.gains).resolve(model, np.ones(model.robot.n))
+    q, t = measured_positions(record, "a record without torques"), np.asarray(record.t)
+    q_ref, dq_ref, _ = record.reference(interpolation).sample(t)
+    dq = 0.0 * q if law.velocity == NO_VELOCITY else np.gradient(q, t, axis=0)
+    v = law.kv * (law.kp * (q_ref - q) + law.ff * dq_ref - dq)
+    on = record.channels.get(ENABLED, np.ones(t.size))
+    return np.clip(v, -law.saturation, law.saturation) * on[:, None]
+
+
+def refuse_saturated(
+    model: TorqueModel, controller: Controller, experiments: Sequence[Experiment]
+) -> None:
+    """Refuse records in which the control signal of a joint is never off its limit: such positions
+    do not depend on the law.
+    """
+    limit = controller.resolve(model, np.ones(model.robot.n)).saturation
+    for j in np.flatnonzero(np.isfinite(limit)):
+        signals = [np.abs(commanded(model, controller, each)[:, j]) for each in experiments]
+        on = np.concatenate([v[v > 0] for v in signals])
+        if on.size and np.mean(on >= limit[j]) > MAX_SATURATED:
+            raise InputError(
+                f"The control signal of {joint_label(model.robot, int(j))} is at its limit, "
+                f"{limit[j]:g}, throughout the records: they do not show the loop. Use a smaller "
+                "or slower reference, and check kp, its unit and the units of the positions."
+            )
 
 
 def regular_records(
     model: TorqueModel, experiments: Sequence[Experiment], interpolation: str = "cubic"
 ) -> list[Experiment]:
-    """The experiments on regular clocks; refused where one is of another robot or has no torque at
-    a joint.
+    """The experiments on regular clocks; refused where one is of another robot or has a torque of
+    zero at a joint.
     """
     found = []
     for experiment in experiments:
@@ -106,15 +156,15 @@ def record_notes(experiments: Sequence[Experiment]) -> tuple[str, ...]:
 
 
 def check_start(start: Start, where: str) -> Start:
-    """An initial state of the simulations: None, "tracking" or (q, dq)."""
-    if start is None or (isinstance(start, str) and start == "tracking"):
+    """An initial state of the simulations: None, "tracking", "measured" or (q, dq)."""
+    if start is None or (isinstance(start, str) and start in ("tracking", MEASURED)):
         return start
     try:
         q, dq = (np.atleast_1d(np.asarray(each, dtype=float)) for each in start)
     except (TypeError, ValueError):
         raise InputError(
-            f'{where}: start must be None, "tracking" or a pair (q, dq) at the first sample, found '
-            f"{shortened(start)}."
+            f'{where}: start must be None, "tracking", "measured" or a pair (q, dq) at the first '
+            f"sample, found {shortened(start)}."
         ) from None
     return q, dq
 
@@ -133,8 +183,11 @@ def check_joints(model: TorqueModel, experiment: Experiment) -> None:
 
 
 def refuse_silent(model: TorqueModel, experiment: Experiment) -> None:
-    """Refuse a record in which a joint has no torque."""
-    silent = np.flatnonzero(np.abs(np.asarray(experiment.tau)).max(axis=0) < SILENT)
+    """Refuse a record in which the torque of a joint that has a motor is zero throughout."""
+    if experiment.tau is None:
+        return
+    silent = np.abs(experiment.tau).max(axis=0) < SILENT
+    silent = np.flatnonzero(silent & model.robot.driven)
     if silent.size:
         j = int(silent[0])
         raise InputError(

@@ -127,11 +127,13 @@ def run_with(
 
 
 def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:
-    """(2 n, M) of the initial state: it moves with the reference's delay, and behind it with the
-    lag of (53).
+    """(2 n, M) of the initial state: it moves with the reference's zero and delay, and behind it
+    with the lag of (53).
     """
     n, law = request.model.robot.n, run.plant.law
     state = np.zeros((2 * n, directions.count))
+    for j in np.flatnonzero(directions.gain[5] >= 0):
+        state[j, directions.gain[5, j]] = 1.0
     if request.loop is None or (
         request.initial is not None and not isinstance(request.initial, str)
     ):

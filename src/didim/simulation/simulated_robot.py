@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.control.law import Controller
+from didim.control.law import BIAS, ZERO, Controller
 from didim.control.simulated_loop import SimulatedLoop
 from didim.dynamics.model import BaseModel
 from didim.dynamics.shapes import Shapes
@@ -37,6 +38,11 @@ class SimulatedRobot:
     def shape_names(self) -> tuple[str, ...]:
         """(T,) the first unknowns of z."""
         return () if self.shapes is None else self.shapes.names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all unknowns, as columns of the Jacobian have them: base parameters, then z."""
+        return (*self.start.parameter_names, *self.shape_names, *self.loop.names)
 
     @property
     def spread(self) -> Array:
@@ -74,6 +80,20 @@ class SimulatedRobot:
     def delay(self, z: Array) -> float:
         """The delay of the reference at z, s."""
         return self.loop.delay(self.of_loop(z))
+
+    def zero(self, z: Array) -> Array:
+        """(n,) what is added to logged positions and references at z, rad or m."""
+        return self.loop.offset(ZERO, self.of_loop(z), self.start.robot.n)
+
+    def shift(self, z: Array) -> Array:
+        """(n,) logged minus simulated positions at z, rad or m."""
+        return self.loop.offset(BIAS, self.of_loop(z), self.start.robot.n) - self.zero(z)
+
+    def offsets(self, z: Array) -> dict[str, Any]:
+        """Both, as a `Preprocessing` keeps them; empty where none is estimated."""
+        if not self.loop.offsets:
+            return {}
+        return {"zero": tuple(self.zero(z).tolist()), "shift": tuple(self.shift(z).tolist())}
 
     def estimated(
         self, z: Array, covariance: Array

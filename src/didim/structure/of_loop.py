@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.integrate import cumulative_trapezoid
 
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, Law
-from didim.control.simulated_loop import GAINS
+from didim.control.law import GAINS
 from didim.results.lack_of_fit import Remedy
 from didim.structure.suspect import Course, Signals, Suspect, Torques, on_joints
 

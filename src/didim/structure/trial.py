@@ -19,6 +19,7 @@ from didim.control.laws import PD, PID, Cascade
 from didim.dynamics.model import BaseModel
 from didim.regression.least_squares import least_squares
 from didim.regression.system import LinearSystem, observe, stack
+from didim.signals.experiment import measured_torque
 from didim.structure.columns import SimulatedFit
 from didim.structure.suspect import Suspect
 
@@ -210,7 +211,7 @@ def _equations(trial: Trial) -> LinearSystem | None:
             return None
     systems, selection = [], fit.records.selection
     for k, motion in enumerate(motions):
-        states, tau = fit.states(motion), np.asarray(fit.records.records[k].tau)
+        states, tau = fit.states(motion), measured_torque(fit.records.records[k])
         samples = fit.window.samples[k]
         system = observe(fit.model, states, tau, selection, samples, k)
         if changed is not None:

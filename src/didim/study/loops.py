@@ -8,6 +8,7 @@ from typing import Any
 
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque
+from didim.control.servo import Servo
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.identification.identify import Method
@@ -27,6 +28,7 @@ LAWS: dict[str, Callable[..., Controller]] = {
     "pid": PID,
     "cascade": Cascade,
     "computed_torque": ComputedTorque,
+    "servo": Servo,
     "unknown": PD,
 }
 
@@ -57,10 +59,11 @@ def controller_of(table: ControllerTable, model: DynamicModel, folder: Path) -> 
         or table.model_term not in (None, "none")
     ):
         settings |= _own_model(table.model or "nominal", model, folder)
-    for name in ("ki", "kiv", "integral_time"):
+    for name in ("ki", "kiv", "integral_time", "kp_unit"):
         if name in settings and name not in getattr(LAWS[table.law], "__dataclass_fields__", {}):
             raise InputError(
-                f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv."
+                f"controller: the law {table.law!r} has no {name}; pid has ki, cascade has kiv, "
+                "servo has kp_unit."
             )
     if has_unknown_gains(table):
         settings["natural_frequency"] = UNKNOWN_BANDWIDTH
@@ -104,13 +107,14 @@ def load_named_robot(
     key: str,
     joints: list[str] | None = None,
     lock: dict[str, float] | None = None,
+    passive: list[str] | None = None,
 ) -> Robot:
     """A robot by shipped name, or from a file that is relative to the study, with the joints that
     move and those that are held.
     """
     if source in shipped_robots() or not ("." in source or "/" in source):
-        return load_robot(source, joints, lock)
-    return load_robot(existing(source, folder, key), joints, lock)
+        return load_robot(source, joints, lock, passive)
+    return load_robot(existing(source, folder, key), joints, lock, passive)
 
 
 def method_of(

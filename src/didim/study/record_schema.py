@@ -188,4 +188,8 @@ class ExperimentTable(Table):
     """s by which the log has the torque later than the positions: it is shifted back by that."""
     q_ref_start: types.Angles = None
     """rad or m, with dq_ref in place of q_ref: where the integral of the velocities starts."""
+    gains: types.Values = None
+    """Gains that the controller had during this record, where records differ in them, such as
+    { kp = 400.0 }; they replace those of [controller].
+    """
     reference: ReferenceTable | None = None

@@ -79,6 +79,7 @@ def experiment_of(
         torque_delay=table.torque_delay,
         q_ref_start=table.q_ref_start,
         channels=model.channels,
+        gains=table.gains,
     )
     for channel, effect in model.layout.needs.items():
         if channel not in record.channels:

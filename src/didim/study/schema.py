@@ -19,10 +19,10 @@ from didim.study.record_schema import ExperimentTable, Table
 class ControllerTable(Table):
     """The loop that the robot was in."""
 
-    law: Literal["pd", "pid", "cascade", "computed_torque", "unknown"]
+    law: Literal["pd", "pid", "cascade", "computed_torque", "servo", "unknown"]
     """pd, pid, cascade or computed_torque: v = kv (kp e + ff dq_r - dq), with ki int(e) for pid,
-    kiv int(s) for the cascade. unknown: a pd to start from; `didim improve` finds the law, and
-    without gains they are estimated.
+    kiv int(s) for the cascade. servo: v = kp kp_unit e, a duty limited to +-1. unknown: a pd to
+    start from; `didim improve` finds the law, and without gains they are estimated.
     """
     natural_frequency: types.PerJoint = None
     """rad/s: the gains by poles, eq. 58."""
@@ -41,6 +41,8 @@ class ControllerTable(Table):
     """A priori J of eq. 58, kg m^2 or kg."""
     velocity_reference: types.PerJoint = None
     """Fraction of the reference velocity that is fed forward, 0 to 1."""
+    kp_unit: types.PerJoint = None
+    """Of a servo: duty per rad or m of one unit of kp, as the firmware counts it."""
     drive_gain: types.Gain = None
     """g of eq. 8; default: the robot's."""
     rate: types.Number = None
@@ -49,7 +51,7 @@ class ControllerTable(Table):
     """Limit on |v|."""
     delay: types.Whole = None
     """Samples between reading and command."""
-    velocity: Literal["true", "backward_difference", "mean_difference"] | None = None
+    velocity: Literal["true", "backward_difference", "mean_difference", "none"] | None = None
     encoder: types.PerJoint = None
     """Step of the position sensor, rad or m."""
     model_term: Literal["none", "gravity", "feedforward", "computed_torque"] | None = None
@@ -157,7 +159,13 @@ class OutputErrorTable(_LoopTable):
 
     initial: types.InitialOrPrior = None
     output: Literal["position", "torque", "both"] | None = None
+    weights: Literal["wls", "irls"] | None = None
+    """Each joint and output by its error; irls: outlying rows count less."""
     scan: types.Scan = None
+    estimate_offsets: types.Texts = None
+    """Zeros of the joints ("zero" for all, "zero2" for one), added to logged positions and
+    references, and biases ("bias"), by which the log reads more than the controller.
+    """
     barrier: types.Switch = None
     """Whether steps stay physically consistent; false: plain Gauss-Newton, eq. 29-34."""
 
@@ -272,6 +280,8 @@ class StudyFile(Table):
     """Joints of the robot that move; all others are held, at 0 or where `lock` says."""
     lock: types.Positions = None
     """Joints that are held, and where, rad or m."""
+    passive: types.Texts = None
+    """Joints that move without a motor: their torque is zero."""
     experiment: list[ExperimentTable] = Field(default_factory=list)
     """At least one; a study with a table [excite] may have none yet."""
     controller: ControllerTable | None = None

@@ -68,7 +68,8 @@ class Study:
         """The dynamic model of the robot."""
         with naming(self.name):
             given = self.settings
-            robot = load_named_robot(given.robot, self.folder, "robot", given.joints, given.lock)
+            choice = given.joints, given.lock, given.passive
+            robot = load_named_robot(given.robot, self.folder, "robot", *choice)
             if self.settings.gravity is not None:
                 robot = replace(robot, gravity=np.array(self.settings.gravity, dtype=float))
             own = effects_of([each.table for each in given.effect], self.name)

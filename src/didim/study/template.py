@@ -22,6 +22,7 @@ from didim.errors import InputError, by_numbers
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
 from didim.robot.write_toml import toml_string, toml_value
 from didim.signals.columns import columns_of
+from didim.signals.experiment import measured_torque
 from didim.signals.readers.table import Table
 from didim.signals.states import measured_positions
 from didim.signals.trajectories import Fourier
@@ -244,7 +245,7 @@ def _virtual_record(model: DynamicModel, given: ActuatedLoop | None) -> bytes:
         {
             "q_ref": trajectory.sample(t)[0],
             "q": measured_positions(record),
-            "tau": record.tau,
+            "tau": measured_torque(record),
         },
     )
 

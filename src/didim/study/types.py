@@ -224,11 +224,14 @@ def _initial(*names: str) -> Any:
 Initial = _initial("unit", "identity", "nominal")
 InitialOrPrior = _initial("prior", "unit", "nominal")
 Start = _type(
-    '"tracking", or the lists [q, dq]',
-    lambda v: v == "tracking" or (isinstance(v, list) and len(v) == 2 and all(map(_numbers, v))),
+    '"tracking", "measured", or the lists [q, dq]',
+    lambda v: (
+        v in ("tracking", "measured")
+        or (isinstance(v, list) and len(v) == 2 and all(map(_numbers, v)))
+    ),
     {
         "anyOf": [
-            {"const": "tracking"},
+            {"enum": ["tracking", "measured"]},
             {"type": "array", "items": _NUMBERS, "minItems": 2, "maxItems": 2},
         ]
     },

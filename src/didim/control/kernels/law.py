@@ -19,7 +19,7 @@ from didim.jit.function_pointers import call_void
 from didim.jit.types import float64, int64
 
 GAINS_ONLY, GRAVITY, FEEDFORWARD, COMPUTED_TORQUE, USER = range(5)
-TRUE, BACKWARD_DIFFERENCE, MEAN_DIFFERENCE = range(3)
+TRUE, BACKWARD_DIFFERENCE, MEAN_DIFFERENCE, NO_VELOCITY = range(4)
 
 
 class Law(NamedTuple):
@@ -186,6 +186,8 @@ def see(law: Law, q: Any, dq: Any, controller_state: ControllerState) -> None:
             controller_state.seen[1, j] = (position - controller_state.past[1, j]) / (
                 2.0 * law.period
             )
+        elif law.velocity == NO_VELOCITY:
+            controller_state.seen[1, j] = 0.0
         else:
             controller_state.seen[1, j] = dq[j]
         controller_state.seen[0, j] = position

@@ -1,9 +1,9 @@
 """The law differentiated: how the control signal changes with the state it sees, its own gains, and
-a delay of its reference.
+delay and zeros of its reference.
 
 m directions at once. The columns of a direction that is a gain say which of kp, kv, ki, kiv of
-which joint; a delay moves the whole reference, q_r(t - delay). A saturated command has zero
-derivative, an encoder's steps are taken for a straight line.
+which joint; a delay moves the whole reference, q_r(t - delay), a zero adds to that of one joint. A
+saturated command has zero derivative, an encoder's steps are taken for a straight line.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from didim.control.kernels.law import (
     GAINS_ONLY,
     GRAVITY,
     MEAN_DIFFERENCE,
+    NO_VELOCITY,
     ControllerState,
     Law,
 )
@@ -30,7 +31,7 @@ from didim.jit.types import float64, int64
 class LawTangent(NamedTuple):
     """Derivatives of the controller state, in m directions, padded to a multiple of LANES."""
 
-    gain: Any  # (4, n) int64 direction of kp, kv, ki, kiv of each joint; -1: none
+    gain: Any  # (6, n) int64 direction of kp, kv, ki, kiv, g, zero of each joint; -1: none
     delay: int  # direction of the reference's delay; -1: none
     error: Any  # (2, n, m) of e and s
     integral: Any  # (2, n, m)
@@ -70,6 +71,8 @@ def see_tangent(
                 past = at - 2.0 * law.period * rate if first else load(before, j, c)
                 store(before, j, c, at - law.period * rate if first else load(last, j, c))
                 rate = (0.5 / law.period) * (at - past)
+            elif law.velocity == NO_VELOCITY:
+                rate = spread(0.0)
             store(seen_dq, j, c, rate)
             store(last, j, c, at)
 
@@ -78,7 +81,9 @@ def see_tangent(
 def error_tangent(
     law: Law, controller_state: ControllerState, q: Any, dq: Any, T: LawTangent
 ) -> None:
-    """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay."""
+    """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay,
+    plus 1 and kp along its zero.
+    """
     e, s = T.error[0], T.error[1]
     for j in range(q.shape[0]):
         for c in range(0, q.shape[1], LANES):
@@ -90,6 +95,9 @@ def error_tangent(
             T.error[1, j, T.delay] -= law.kp[j] * T.drift[0, j] + law.ff[j] * T.drift[1, j]
         if T.gain[0, j] >= 0:
             T.error[1, j, T.gain[0, j]] += controller_state.error[0, j]
+        if T.gain[5, j] >= 0:
+            T.error[0, j, T.gain[5, j]] += 1.0
+            T.error[1, j, T.gain[5, j]] += law.kp[j]
 
 
 @kernel

@@ -8,30 +8,26 @@ input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.control.law import Controller
-from didim.control.laws import OwnLaw
-from didim.control.simulated_loop import EstimatedGains
+from didim.control.simulated_loop import EstimatedGains, unknown_offsets
 from didim.dynamics.model import BaseModel
-from didim.errors import InputError, shortened
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
 from didim.identification.stopping import ShortStep
 from didim.results.estimate import Estimate
-from didim.results.formatting import joint_label
+from didim.results.output_error_settings import OUTPUTS, check_output_error, refuse_positions
 from didim.results.prediction import Preprocessing
 from didim.results.request import Request
-from didim.results.settings import check_controller, check_settings
-from didim.results.start import check_initial, start_of
+from didim.results.start import start_of
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
-from didim.simulation.records import estimates_delay, record_set
-from didim.validation import flag, one_of
+from didim.simulation.records import estimates_delay, record_set, refuse_saturated
 
 Array = NDArray[np.float64]
 
@@ -45,8 +41,6 @@ SHORTEST_STEP = 1e-3
 within a small fraction of sigma.
 """
 
-OUTPUTS = {"position": ("q",), "torque": ("tau",), "both": ("tau", "q")}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OutputError:
@@ -58,6 +52,8 @@ class OutputError:
     """What is compared: "position" (22), "torque" (35), or "both", each in units of its own
     error.
     """
+    weights: str = "wls"
+    """"wls": each joint and output by its error, or "irls", which trusts outlying rows less."""
     decimation: int = 20
     """n_d; 1: none."""
     decimate: str = "fir"
@@ -68,6 +64,10 @@ class OutputError:
     """Whether the gains of the law that are not zero are unknowns as well."""
     estimate_delay: bool | None = None
     """Whether a common delay of the reference is one too; None: with the gains of a sampled law."""
+    estimate_offsets: tuple[str, ...] = ()
+    """Zeros of the joints ("zero" for all, "zero2" for one), added to logged positions and
+    references, and biases ("bias"), by which the log reads more than the controller.
+    """
     scan: bool | str = "auto"
     """Whether unknown gains are first looked for by a scan of the bandwidth; "auto": where gains
     are estimated.
@@ -95,40 +95,7 @@ class OutputError:
     """Whether tests for what the model or its loop lacks, as long as a few steps, end it."""
 
     def __post_init__(self) -> None:
-        if self.controller is not None:
-            check_controller(self.controller, "OutputError")
-        one_of(self.output, "OutputError: output", tuple(OUTPUTS))
-        if self.controller is None and self.output != "position":
-            raise InputError(
-                'OutputError: in open loop the torque is the input; output must be "position".'
-            )
-        if self.controller is None and (self.estimate_gains or self.estimate_delay):
-            raise InputError(
-                "OutputError: in open loop there are no gains and no reference to estimate; give "
-                "the controller."
-            )
-        if not (isinstance(self.initial, str) and self.initial == "prior"):
-            check_initial(self.initial)
-            if isinstance(self.initial, str) and self.initial == "identity":
-                raise InputError(
-                    'OutputError: "identity" is no start for the exact method; use "prior" or '
-                    '"unit".'
-                )
-        check_settings(self, "OutputError")
-        flag(self.barrier, "OutputError: barrier")
-        if self.output == "position" and self.estimate_gains:
-            raise InputError(
-                "OutputError: positions alone leave a common factor on gains and parameters open; "
-                'to estimate gains, use output="torque" or "both".'
-            )
-        if not (isinstance(self.scan, bool) or self.scan == "auto"):
-            raise InputError(
-                f'OutputError: scan must be True, False or "auto", found {shortened(self.scan)}.'
-            )
-        if isinstance(self.controller, OwnLaw):
-            raise InputError(
-                "OutputError: exact sensitivities need a law that didim knows; an OwnLaw has none."
-            )
+        check_output_error(self)
 
     @property
     def selection(self) -> RowSelection:
@@ -141,6 +108,14 @@ class OutputError:
         """Refuse records that cannot be used."""
         self._records(model, experiments).refuse_unusable()
         self._start(model)
+        if self.controller is not None and self.output == "position":
+            refuse_saturated(model, self.controller, experiments)
+
+    @property
+    def _scans(self) -> bool:
+        """Whether a scan comes first, which compares torques."""
+        wanted = self.estimate_gains is True if self.scan == "auto" else bool(self.scan)
+        return wanted and self.output != "position"
 
     def _start(self, model: BaseModel) -> Array | None:
         """(b,) where to start; None: the prior."""
@@ -153,24 +128,16 @@ class OutputError:
 
     def _records(self, model: BaseModel, experiments: Sequence[Experiment]) -> RecordSet:
         outputs = OUTPUTS[self.output]
-        for experiment in experiments:
-            if "q" in outputs and experiment.q is None:
-                raise InputError(
-                    f"Experiment {experiment.name!r} has no measured positions, which "
-                    f'output={self.output!r} needs; use output="torque" or give q.'
-                )
-            if "q" in outputs and np.any(still := np.ptp(np.asarray(experiment.q), axis=0) == 0):
-                raise InputError(
-                    f"Experiment {experiment.name!r}: the measured position of "
-                    f"{joint_label(model, int(still.argmax()))} never changes. Is it in the right "
-                    "column?"
-                )
+        if "q" in outputs:
+            refuse_positions(model, experiments, self.output)
         settings = self.controller, self.selection, self.transient, self.start
-        return record_set(model, experiments, *settings, outputs, self._shifts(experiments))
+        found = record_set(model, experiments, *settings, outputs, self._shifts(experiments))
+        return replace(found, robust=self.weights == "irls")
 
     def run(self, request: Request) -> Estimate:
         """Identify the base parameters from one or several experiments."""
-        model, gains = request.model, self.estimate_gains
+        model = request.model
+        self.ready(model, request.experiments)
         records = self._records(model, request.experiments)
         preprocessing = Preprocessing(
             "simulated", self.selection, start=self.start, interpolation=records.interpolation
@@ -182,7 +149,8 @@ class OutputError:
             "OutputError",
             *data,
             has_delay=self._shifts(request.experiments),
-            scans=gains is True if self.scan == "auto" else bool(self.scan),
+            scans=self._scans,
+            offsets=unknown_offsets(self.estimate_offsets, model.robot.n),
             barrier=self.barrier,
             start=self._start(model),
             output="position" if self.output == "position" else "torque",

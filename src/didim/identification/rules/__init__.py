@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -58,8 +59,15 @@ class Iterate:
 
     @property
     def row_weights(self) -> Array:
-        """(r,) 1 over the rms error of each equation's joint and output."""
-        return np.asarray((1.0 / self.evaluation.deviations)[self.equations.joint])
+        """(r,) 1 over the error of each equation's joint and output, with robust factors."""
+        weights, factors = self.weights
+        return weights if factors is None else weights * factors
+
+    @property
+    def weights(self) -> tuple[Array, Array | None]:
+        """(r,) 1 over that error, and by how much outlying rows count less; None: not at all."""
+        joint, found = self.equations.joint, self.evaluation
+        return (1.0 / found.deviations)[joint], found.robust_factors(self.equations.y, joint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,8 @@ class Step:
     length: float = np.inf
     """Squared, in standard deviations of the unknowns."""
     path: Path = ()
+    damped: Callable[[], Step] | None = None
+    """A step that turns towards steepest descent, for where no part of this one is accepted."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,8 @@ from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
 
+DAMPING = 3.0
+
 SMALL_FALL = 1e-3
 """Relative fall of the squared error that counts as none."""
 
@@ -92,14 +94,29 @@ class BarrierRule(GaussNewtonRule):
     """
 
     consistent: Consistent
+    damps: bool = False
+    """Whether a damped step (Levenberg-Marquardt) is tried where no part of the full one lowers the
+    merit: joints that stick make the error of positions uneven.
+    """
 
     def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
-        """The minimum of the linearised merit; changes of shapes, gains and delay are bounded."""
+        """The minimum of the linearised merit, and the damped step."""
+        full = self._step(problem, iterate, 0.0)
+        if not self.damps:
+            return full
+        return replace(full, damped=lambda: self._step(problem, iterate, DAMPING))
+
+    def _step(self, problem: ClosedLoopProblem, iterate: Iterate, damping: float) -> Step:
+        """The same, damped over each unknown's curvature; changes of the loop are bounded."""
         x, matrix, longest = iterate.x, problem.base.matrix, problem.robot.longest_step
         assert x.standard is not None
         weights = iterate.row_weights
         now = np.concatenate([matrix @ x.standard, x.further])
-        R, rest = compressed(iterate.equations, weights)
+        seen, rest = compressed(iterate.equations, weights)
+        R = seen
+        if damping > 0:
+            hold = np.diag(np.sqrt(damping) * np.linalg.norm(seen, axis=0))
+            R, rest = np.vstack([seen, hold]), np.concatenate([rest, np.zeros(now.size)])
         spread = problem.robot.spread
         convex = Problem(self.consistent, matrix, R, R @ now + rest, 0.0 * spread, spread)
         theta, z = convex.solve(x.standard, x.further)
@@ -109,7 +126,7 @@ class BarrierRule(GaussNewtonRule):
             theta, z = convex.solve(x.standard, z, held=np.ones(z.size, dtype=bool))
             guards = (Guard(GuardKind.GAINS),)
         step = np.concatenate([matrix @ theta, z]) - now
-        length = float(np.sum((R @ step) ** 2))
+        length = float(np.sum((seen @ step) ** 2))
         return Step(Unknowns(matrix @ theta, theta, z), guards, length)
 
     def advance(
@@ -122,7 +139,7 @@ class BarrierRule(GaussNewtonRule):
         del best
         x, window, before = trial.x, trial.window, iterate.evaluation
         if window.samples != iterate.window.samples:
-            before = problem.compare(iterate.evaluation.motions, window)
+            before = problem.compare(iterate.x, iterate.evaluation.motions, window)
         start = self._merit(problem, iterate, iterate.x, before)
         rises = Failure(FailureKind.ERROR_RISES)
         if trial.fraction < 1.0:
@@ -143,17 +160,13 @@ class BarrierRule(GaussNewtonRule):
     def _merit(
         self, problem: ClosedLoopProblem, iterate: Iterate, x: Unknowns, found: Evaluation
     ) -> float:
-        """What a step from `iterate` must lower: half the squared errors in its standard
-        deviations, the barrier, and the prior of z.
-
-        Errors count for as many rows as the step starts from: which rows are at rest depends on the
-        simulation.
+        """What a step from `iterate` must lower: the errors in its standard deviations, the
+        barrier, and the prior of z.
         """
         assert x.standard is not None
-        mean = found.errors**2 / np.maximum(found.counts, 1.0) / iterate.evaluation.deviations**2
         pull = x.further / problem.robot.spread
         return (
-            0.5 * float(iterate.evaluation.counts @ mean)
+            iterate.evaluation.loss(found)
             + BARRIER_WEIGHT * self.consistent.value(x.standard)
             + 0.5 * float(pull @ pull)
         )

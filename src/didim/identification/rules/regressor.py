@@ -67,7 +67,7 @@ class RegressorRule:
         if self.moves_window:
             window = problem.window(x, window)
         if window.samples != before.samples:
-            evaluation = problem.compare(evaluation.motions, window)
+            evaluation = problem.compare(x, evaluation.motions, window)
         if self.instruments is not None:
             system, solution = self.instruments.fit(problem.states(evaluation), x.base)
         else:

@@ -2,7 +2,8 @@
 directions at once.
 
 The directions are the b parameters of the model, disturbances, which are torques s(t) times an
-unknown that is zero, gains of the law, and a delay of its reference. From M ddq = tau - N - D' f,
+unknown that is zero, gains of the law and of the drive, and delay and zeros of the reference. From
+M ddq = tau - N - D' f,
 
     M d(ddq) = d(tau) - (d tau/d q) d(q) - (d tau/d dq) d(dq) - W d(chi) - D' d(f),
 
@@ -187,6 +188,9 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
             law, tree, own, controller_state, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen
         )
         apply_tangent(law.gain, T.law.v, T.tau)
+    for j in range(n):
+        if T.law.gain[4, j] >= 0:
+            T.tau[j, T.law.gain[4, j]] += v[j]
     if plant.enabled >= 0:
         on = plant.instant.channels[plant.enabled]
         for j in range(n):
