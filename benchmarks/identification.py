@@ -1,5 +1,5 @@
-"""Whole identifications of the TX40: DIDIM beside a script, refinement beside finite differences,
-IDIM beside figaroh.
+"""Whole identifications: DIDIM of the TX40 beside a script, refinement beside finite differences,
+IDIM beside figaroh, `improve` beside the identification that it starts with.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scipy import signal
 from scipy.optimize import least_squares
 
 import didim
+from benchmarks.lack_of_fit import DESCRIBED, LOOPS, Situation
 from benchmarks.simulation import CASE
 from benchmarks.timing import Row, best, installed, missing
 from support.pinocchio_model import pinocchio_model
@@ -46,7 +47,7 @@ def record() -> tuple[didim.Case, didim.Experiment, Any]:
 
 def rows() -> list[Row]:
     """All rows of this file."""
-    return [*_didim(), _refined(), _idim()]
+    return [*_didim(), _refined(), _idim(), *(_nothing_to_find(robot) for robot in LOOPS)]
 
 
 def didim_settings(start: np.ndarray) -> didim.DIDIM:
@@ -120,6 +121,32 @@ def _didim() -> list[Row]:
             target,
         )
     ]
+
+
+def _nothing_to_find(robot: str) -> Row:
+    """`improve` of a right model beside the identification without its tests, both started as in
+    the grid of the lack of fit.
+    """
+    at = Situation(robot, seed=1)
+    record, initial = at.record(), "nominal" if robot in DESCRIBED else "unit"
+    method = didim.DIDIM(controller=at.loop, initial=initial)
+    alone = replace(method, lack_of_fit=False)
+    taken = best(
+        {
+            "improve": lambda: didim.improve(at.model, record, method),
+            "identify": lambda: didim.identify(at.model, record, alone),
+        }
+    )
+    improved, own = didim.improve(at.model, record, method), didim.identify(at.model, record, alone)
+    difference = np.linalg.norm(improved.estimate.values - own.values) / np.linalg.norm(own.values)
+    return Row(
+        f"improve with nothing to find, {robot}, 16 s",
+        taken["improve"],
+        "the identification alone",
+        taken["identify"],
+        float(difference),
+        "<= 2",
+    )
 
 
 def _refined() -> Row:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         control_law,
         largest_inertias,
         linearise,
+        load_controller,
     )
     from didim.design import Limits, Plan, excite
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
-    from didim.export import inverse_dynamics_code
+    from didim.export import BesideMujoco, beside_mujoco, inverse_dynamics_code
     from didim.identification import DIDIM, IDIM, IV, OutputError, identify
     from didim.improvement import Improvement, improve
     from didim.payload import DriveGains, Payload, identify_drive_gains, identify_payload
@@ -91,6 +92,7 @@ _MODULES = {
         "control_law",
         "largest_inertias",
         "linearise",
+        "load_controller",
     ),
     "didim.simulation": (
         "Case",
@@ -115,7 +117,7 @@ _MODULES = {
     "didim.identification": ("DIDIM", "IDIM", "IV", "OutputError", "identify"),
     "didim.improvement": ("Improvement", "improve"),
     "didim.payload": ("DriveGains", "Payload", "identify_drive_gains", "identify_payload"),
-    "didim.export": ("inverse_dynamics_code",),
+    "didim.export": ("BesideMujoco", "beside_mujoco", "inverse_dynamics_code"),
     "didim.design": ("Limits", "Plan", "excite"),
     "didim.study": ("Study", "load_study"),
     "didim.errors": ("InfeasibleError", "InputError"),
@@ -129,6 +131,7 @@ __all__ = [
     "PD",
     "PID",
     "BaseModel",
+    "BesideMujoco",
     "Cascade",
     "Case",
     "ComputedTorque",
@@ -163,6 +166,7 @@ __all__ = [
     "Test",
     "UnstableLoopWarning",
     "__version__",
+    "beside_mujoco",
     "control_law",
     "effects",
     "excite",
@@ -174,6 +178,7 @@ __all__ = [
     "largest_inertias",
     "linearise",
     "load_case",
+    "load_controller",
     "load_estimate",
     "load_experiment",
     "load_reference",

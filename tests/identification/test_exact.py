@@ -13,6 +13,8 @@ from scipy.optimize import least_squares
 import didim
 from didim.identification import problem as problem_module
 from didim.simulation import decimated
+from didim.simulation.record_set import SEARCH_SUBSTEPS
+from didim.simulation.setup import substeps_for
 from support.robustness import Run, outcome
 from support.undescribed import undescribed
 from support.virtual import loop, model, scara_record
@@ -39,8 +41,19 @@ def test_six_joints_in_ordinary_loops(law, frequency, prior):
 
 
 @pytest.mark.slow
-def test_six_joints_whose_gains_are_not_known():
+def test_six_joints_whose_gains_are_not_known(monkeypatch):
+    """The search for the loop turns back from estimates with next to no inertia, which would take
+    most of the time.
+    """
+    steps = []
+
+    def substeps(*arguments):
+        steps.append(substeps_for(*arguments))
+        return steps[-1]
+
+    monkeypatch.setattr("didim.simulation.prepare.substeps_for", substeps)
     found = outcome(Run("gains unknown", "tx40", "PD", (HERTZ * 5,), "generic", "0.25", seed=12))
+    assert max(steps) <= SEARCH_SUBSTEPS
     assert found.status == "converged"
     assert found.floor < 1.05
     assert found.within >= 0.93

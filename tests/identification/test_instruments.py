@@ -82,7 +82,7 @@ def test_instruments_of_the_measured_motion_are_the_measured_regressor(settings)
 @pytest.mark.parametrize("initial", ["unit", "identity"])
 def test_without_noise_the_truth_is_found(initial):
     """From the regular initialisations, whose inertias are off by a factor of four."""
-    record = scara_record()[0]
+    record = scara_record(periods=4)[0]
     method = didim.IV(controller=loop(), decimation=10, initial=initial)
     found = didim.identify(model(), record, method)
     assert found.status == "converged"
@@ -144,7 +144,7 @@ def test_a_loop_that_cannot_be_simulated_is_a_status():
 
 
 def test_a_loop_of_another_bandwidth_biases_little():
-    record = scara_record(noise=0.02, encoder=1e-5)[0]
+    record = scara_record(noise=0.02, encoder=1e-5, periods=4)[0]
     slower = didim.PD(natural_frequency=[14.0, 35.0])
     iv, by_torque = (
         didim.identify(model(), record, each(controller=slower, decimation=10))

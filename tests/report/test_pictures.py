@@ -40,6 +40,9 @@ DRAWN = {
     "motion_distance": lambda estimate, axes: report.motion_distance(
         estimate.history, "q", 0, axes
     ),
+    "mujoco_difference": lambda estimate, axes: report.mujoco_difference(
+        didim.beside_mujoco(estimate, estimate.experiments[0].between(0.0, 1.0)), axes
+    ),
 }
 
 

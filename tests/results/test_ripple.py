@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lombscargle
 
 import didim
 from didim.errors import InputError
+from didim.results.ripple import spectrum
 from support.effects import LOOP
 
 T = np.arange(0.0, 8.0005, 1e-3)
@@ -58,3 +60,13 @@ def test_a_spectrum_needs_records():
     estimate = didim.identify(model, found.between(0.0, 2.0), didim.IDIM(decimation=200))
     with pytest.raises(InputError, match="decimate less"):
         estimate.ripple("elbow" if "elbow" in model.robot.joint_names else 1)
+
+
+@pytest.mark.parametrize(("rows", "reach"), [(40, 0.3), (700, 2.0), (1601, 40.0)])
+def test_the_spectrum_is_the_periodogram_of_lomb_and_scargle(rows, reach):
+    rng = np.random.default_rng(rows)
+    q = reach * (rng.uniform(size=rows) ** 2 + 3.0)
+    rho = 1.0 + rng.standard_normal(rows) + 0.5 * np.sin(11.0 * q)
+    found = spectrum(0, q, rho)
+    expected = lombscargle(q, rho - rho.mean(), found.orders, normalize=True)
+    assert found.power == pytest.approx(expected, abs=1e-12)

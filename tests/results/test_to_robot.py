@@ -161,7 +161,7 @@ def test_nothing_is_lost_or_written_over(tmp_path):
     estimate.to_robot(file, overwrite=True, name='new <name> & "so"')
     assert didim.load_robot(file).name == 'new <name> & "so"'
     for path, message in (
-        ("a.xml", "as .urdf or .toml"),
+        ("a.sdf", "as .urdf, .xml"),
         ("none/a.urdf", "there is no folder"),
         (5, "must be a text or a path"),
     ):

@@ -235,7 +235,7 @@ def test_binary_files(tmp_path):
     [
         ("scarra", "did you mean 'scara'"),
         ("nowhere.urdf", "no such file"),
-        ("robot.sdf", "must end in .toml or .urdf"),
+        ("robot.sdf", "must end in .toml, .urdf or .xml"),
         ("", "must end in"),
         ("/", "must end in"),
         ("a" * 300 + ".toml", "cannot be read"),

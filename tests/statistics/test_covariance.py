@@ -17,7 +17,7 @@ def smooth_columns(rows: int, count: int = 3) -> np.ndarray:
     return np.column_stack([np.sin(2 * np.pi * (k + 1) * t / 60 + k) for k in range(count)])
 
 
-def study(noise, correlation, runs: int = 300, rows: int = 600):
+def study(noise, correlation, runs: int = 300, rows: int = 420):
     """Coverage of 95 % intervals from printed and corrected covariances, and the standard deviation
     they should give.
     """

@@ -36,7 +36,7 @@ def test_intervals_cover(method):
     with default tolerances.
     """
     if method == "IDIM":
-        experiment, truth = scara_record((20.0, 100.0), rate=1000.0, periods=3)
+        experiment, truth = scara_record((20.0, 100.0), rate=1000.0, periods=2)
         settings = didim.IDIM(cutoff=200.0, decimation=20, trim=(1000, 500))
     else:
         experiment, truth = scara_record((20.0, 100.0), rate=200.0, periods=1)

@@ -54,7 +54,7 @@ def scara_record(
     encoder: float = 0.0,
     share: float = 1.0,
     period: float = 7.3,
-    periods: int = 4,
+    periods: int = 2,
     seed: int = 0,
     offset: float = 0.0,
     mistuned: float = 1.0,

@@ -435,6 +435,16 @@ class CompareAnswer(Answer):
     """Why, in a sentence; empty where the tests do not say."""
 
 
+class MujocoAnswer(Answer):
+    """Root mean squares of positions by joint, rad or m."""
+
+    difference: list[Number]
+    """Of MuJoCo and didim."""
+    error_of_didim: list[Number] | None
+    """Against the record; null where that has no positions."""
+    error_of_mujoco: list[Number] | None
+
+
 class MotionAnswer(Answer):
     """One record of `didim simulate`."""
 
@@ -443,6 +453,8 @@ class MotionAnswer(Answer):
     completed: bool
     message: str
     samples: int
+    mujoco: MujocoAnswer | None
+    """MuJoCo in the same loop, where it was asked for (--mujoco)."""
 
 
 class SimulateAnswer(Answer):

@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
     """
     study = load_study(options.study, options.set)
     result = _named(options.out, study, "result", (".json",))
-    robot = _named(options.robot_out, study, "robot", (".urdf", ".toml"))
+    robot = _named(options.robot_out, study, "robot", (".urdf", ".xml", ".toml"))
     page = _named(options.report, study, "report", ENDINGS)
     overwrite = free_outputs([file for file in (result, robot, page) if file], study, options.force)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
-    like = study.urdf if robot is not None and robot.suffix.lower() == ".urdf" else None
+    like = None if robot is None else study.description(robot.suffix.lower())
     written: list[Robot] = []
 
     def write_robot(file: Path, over: Overwrite) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from didim.cli.joints import joint_options
 from didim.cli.progress import progress
+from didim.control.actuators import loop_of_robot_file
 from didim.dynamics import DynamicModel
 from didim.errors import InputError, shortened
 from didim.output import free, refuse_inputs, write
@@ -32,20 +33,24 @@ def run(options: argparse.Namespace) -> int:
     record = study.with_name(f"{study.stem}-record.csv")
     outputs = [study, record] if options.data is None else [study]
     refuse_inputs(outputs, [Path(each) for each in (options.robot, options.data) if each])
-    model = DynamicModel(load_robot(options.robot, *joint_options(options)))
+    chosen = joint_options(options)
+    model = DynamicModel(load_robot(options.robot, *chosen))
+    loop = loop_of_robot_file(options.robot, *chosen)
     robot = (
         options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
     )
     if options.data is None:
         free(record, options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
-            template = virtual_template(study, robot, model)
+            template = virtual_template(study, robot, model, loop)
     else:
         table = read_table(options.data)
-        template = data_template(study, robot, model, _relative_to(study, options.data), table)
+        data = _relative_to(study, options.data)
+        template = data_template(study, robot, model, data, table, loop)
     write(template.files, options.force, OVERWRITE_HINT)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
-    for note in (*template.notes, *template.guess.remarks):
+    lacks = () if loop is None or not loop.lacks else (f"loop: {loop.lacks}",)
+    for note in (*template.notes, *template.guess.remarks, *lacks):
         print(f"  {note}")
     for signal, columns in template.guess.columns.items():
         listed = columns if isinstance(columns, list) else [columns]

@@ -179,7 +179,7 @@ def _add_init(commands: _Commands) -> None:
             "--robot",
             metavar="FILE",
             default="scara",
-            help="a .urdf or .toml file, or a shipped robot",
+            help="a .urdf, .xml (MJCF) or .toml file, or a shipped robot",
         )
     )
     _files(
@@ -222,7 +222,7 @@ def _add_identify(commands: _Commands) -> None:
     )
     _files(
         identify.add_argument(
-            "--robot-out", metavar="FILE", help="write the identified robot: .urdf or .toml"
+            "--robot-out", metavar="FILE", help="write the identified robot: .urdf, .xml or .toml"
         )
     )
     _files(
@@ -319,10 +319,14 @@ def _add_payload(commands: _Commands) -> None:
     )
     _files(
         payload.add_argument(
-            "--robot-out", metavar="FILE", help="write the robot with its load: .urdf or .toml"
+            "--robot-out",
+            metavar="FILE",
+            help="write the robot with its load: .urdf, .xml or .toml",
         )
     )
-    _files(payload.add_argument("--like", metavar="URDF", help="keep the links of this URDF"))
+    _files(
+        payload.add_argument("--like", metavar="FILE", help="keep the links of this URDF or MJCF")
+    )
     _files(payload.add_argument("--report", metavar="FILE", help="write an HTML report"))
     _project(payload)
     _force(payload)
@@ -344,7 +348,7 @@ def _add_excite(commands: _Commands) -> None:
         excite.add_argument(
             "source",
             metavar="ROBOT",
-            help="a shipped robot's name, a .urdf or .toml file, or a study (.toml)",
+            help="a shipped robot's name, a .urdf, .xml or .toml file, or a study (.toml)",
         )
     )
     excite.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
@@ -425,6 +429,20 @@ def _add_simulate(commands: _Commands) -> None:
             "--out", metavar="FILE", default="motion.csv", help=".csv or .npz (default %(default)s)"
         )
     )
+    _files(
+        simulate.add_argument(
+            "--mujoco",
+            metavar="MJCF",
+            nargs="?",
+            const="",
+            help="also step MuJoCo in the same loop: this exported .xml, or a new one of the robot",
+        )
+    )
+    _files(
+        simulate.add_argument(
+            "--picture", metavar="FILE", help="draw the difference of MuJoCo and didim: .png"
+        )
+    )
     _json(simulate)
     _force(simulate)
 
@@ -435,9 +453,12 @@ def _add_export(commands: _Commands) -> None:
         "write an identified model as a robot file or as code",
         """didim export result.json --out identified.urdf --like arm.urdf
         didim export result.json --out identified.urdf --project
+        didim export result.json --out identified.xml --like robot.xml
+        didim export result.json --table
         didim export result.json --out inverse_dynamics.py
         didim export result.json --out inverse_dynamics.c""",
-        "The ending of the file decides: .urdf or .toml for a robot, .py or .c for a function "
+        "The ending of the file decides: .urdf, .xml (MJCF) or .toml for a robot, .py or .c for a "
+        "function "
         "without dependencies that "
         "computes the identified torques. A robot that is not physical is refused without "
         "--project; code of it is written with a warning.",
@@ -447,14 +468,22 @@ def _add_export(commands: _Commands) -> None:
             "result", metavar="RESULT", help="a result that didim identify --out saved (.json)"
         )
     )
-    _files(
-        export.add_argument("--out", metavar="FILE", required=True, help=".urdf, .toml, .py or .c")
-    )
+    _files(export.add_argument("--out", metavar="FILE", help=".urdf, .xml, .toml, .py or .c"))
     like = (
-        "the URDF that the robot came from: keep its links, names, fixed frames and meshes, and "
-        "replace values only"
+        "the URDF or MJCF that the robot came from: keep its links, names, fixed frames and "
+        "meshes, and replace values only"
     )
-    _files(export.add_argument("--like", metavar="URDF", help=like))
+    _files(export.add_argument("--like", metavar="FILE", help=like))
+    export.add_argument(
+        "--stiff-friction",
+        action="store_true",
+        help="let joints of the written MJCF creep less (solreffriction)",
+    )
+    export.add_argument(
+        "--table",
+        action="store_true",
+        help="print armature, damping, friction loss and gains of each joint, for any simulator",
+    )
     _project(export)
     _force(export)
 
@@ -470,7 +499,7 @@ def _add_base(commands: _Commands) -> None:
     )
     _files(
         base.add_argument(
-            "robot", metavar="ROBOT", help="a shipped robot's name, or a .toml or .urdf file"
+            "robot", metavar="ROBOT", help="a shipped robot's name, or a .toml, .urdf or .xml file"
         )
     )
     base.add_argument(

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     identified.
     """
     result = named_output(options.out, (".json",))
-    robot = named_output(options.robot_out, (".urdf", ".toml"))
+    robot = named_output(options.robot_out, (".urdf", ".xml", ".toml"))
     page = named_output(options.report, ENDINGS)
     overwrite = _free_outputs([file for file in (result, robot, page) if file], options)
     estimate = load_estimate(options.result)

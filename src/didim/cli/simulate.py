@@ -6,15 +6,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from didim.cli.answers import MotionAnswer, SimulateAnswer, printed
+from didim.cli.answers import MotionAnswer, MujocoAnswer, SimulateAnswer, printed
 from didim.cli.init import OVERWRITE_HINT
 from didim.cli.progress import progress
 from didim.cli.saving import saved
+from didim.errors import InputError
+from didim.export.beside_mujoco import BesideMujoco, beside_mujoco
 from didim.output import Overwrite, Seen, free, refuse_inputs, write
-from didim.results import load_estimate
+from didim.report.files import check_free, write_picture
+from didim.report.pictures import mujoco_difference, new_axes
+from didim.results import Estimate, load_estimate
 from didim.results.store import files_of_result
 from didim.study import load_study
-from didim.study.simulated import files_for, motion_table, simulate_study
+from didim.study.simulated import Simulated, files_for, motion_table, simulate_study
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,11 +29,14 @@ def run(options: argparse.Namespace) -> int:
     files = files_for(target, records)
     for file in files:
         free(file, options.force, OVERWRITE_HINT)
+    picture = _picture(options)
     result = () if options.result is None else files_of_result(Path(options.result))
-    refuse_inputs(files, [*study.inputs, *result])
+    other = [Path(options.mujoco)] if options.mujoco else []
+    refuse_inputs([*files, *([picture] if picture else [])], [*study.inputs, *result, *other])
     overwrite = Seen.now(files) if options.force else False
     with progress(f"simulating {study.model.robot.name}") as report:
         found = simulate_study(study, estimate, report)
+    beside = _beside_mujoco(estimate, found, options.mujoco)
 
     def write_to(place: Path, over: Overwrite) -> None:
         tables = zip(files_for(place, records), found, strict=True)
@@ -48,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
             completed=each.motion.completed,
             message=each.motion.message,
             samples=int(each.motion.t.size),
+            mujoco=_answer(beside[k]) if beside else None,
         )
         for k, each in enumerate(found)
     ]
@@ -60,6 +68,47 @@ def run(options: argparse.Namespace) -> int:
                 f"{each.experiment}: {each.samples} samples of t, q_ref, q, dq, ddq, tau in "
                 f"{each.file or 'no file'}{failure}"
             )
+        for pair in beside:
+            print(pair)
+    if picture is not None:
+        axes = new_axes(len(beside), 1)
+        for pair, own in zip(beside, axes[:, 0], strict=True):
+            mujoco_difference(pair, own)
+        drawn = write_picture(axes[0, 0], picture, options.force)
+        if not options.json:
+            print(f"Difference of MuJoCo and didim: {drawn}")
     if refused:
         print(f"didim: error: {refused}", file=sys.stderr)
     return 0 if all(each.completed for each in motions) and not refused else 1
+
+
+def _picture(options: argparse.Namespace) -> Path | None:
+    """The file of the picture, which is of MuJoCo beside didim."""
+    if options.mujoco is not None and options.result is None:
+        raise InputError("--mujoco steps an identified robot; give its result: --with result.json.")
+    if options.picture is None:
+        return None
+    if options.mujoco is None:
+        raise InputError("--picture shows MuJoCo beside didim; give --mujoco as well.")
+    return check_free(Path(options.picture), ".png", options.force)
+
+
+def _beside_mujoco(
+    estimate: Estimate | None, found: list[Simulated], file: str | None
+) -> list[BesideMujoco]:
+    """MuJoCo in the loop of each record; none where it was not asked for."""
+    if estimate is None or file is None:
+        return []
+    with progress("stepping MuJoCo"):
+        return [
+            beside_mujoco(estimate, each.experiment, file or None, each.motion) for each in found
+        ]
+
+
+def _answer(pair: BesideMujoco) -> MujocoAnswer:
+    errors = pair.errors
+    return MujocoAnswer(
+        difference=pair.difference.tolist(),
+        error_of_didim=None if errors is None else errors[0].tolist(),
+        error_of_mujoco=None if errors is None else errors[1].tolist(),
+    )

@@ -1,5 +1,6 @@
 """Control laws, their tuning and the linearised loop."""
 
+from didim.control.actuators import load_controller
 from didim.control.law import Controller
 from didim.control.laws import PD, PID, Cascade, ComputedTorque, OwnLaw
 from didim.control.linear import LinearLoop, linearise
@@ -20,4 +21,5 @@ __all__ = [
     "control_law",
     "largest_inertias",
     "linearise",
+    "load_controller",
 ]

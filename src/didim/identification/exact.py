@@ -105,7 +105,7 @@ class ExactMethod:
         if not (self.settings.estimate_gains is True and self.scans) or loop is None:
             return {}
         model = self.model.with_held_shapes()
-        problem = ClosedLoopProblem(model, self.records, SimulatedLoop(loop))
+        problem = ClosedLoopProblem(model, self.records.beginning, SimulatedLoop(loop))
         return scan_bandwidth(problem, self.prior, self.first)
 
     @cached_property

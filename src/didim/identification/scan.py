@@ -91,14 +91,13 @@ def error_with(
     if isinstance(first, Failure):
         return np.inf
     start = rule.iterate(other, x, first, window)
-    return solve(other, rule, Halving(2), Never(), start, steps).iterate.evaluation.rms
+    cheap = replace(other, records=other.records.not_stiff)
+    return solve(cheap, rule, Halving(2), Never(), start, steps).iterate.evaluation.rms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ConsistentRegressorRule(RegressorRule):
-    """(48) inside the physically consistent set, for the scan of the bandwidth: cheap, without
-    sensitivities, accepted wherever the simulation finishes.
-    """
+    """(48) inside the physically consistent set, accepted wherever the simulation finishes."""
 
     consistent: Consistent
     error_guard: bool = False

@@ -15,7 +15,7 @@ the F-test.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +82,7 @@ class ScoreTests:
     """(b, K) X+ Z: what a unit of each column moves the parameters by."""
     step: Array
     """(b,) X+ y: what is left of the step to the least squares solution without Z."""
+    _known: dict[tuple[int, ...], Score] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def size(self) -> float:
@@ -100,6 +101,12 @@ class ScoreTests:
 
     def of(self, columns: Sequence[int]) -> Score:
         """The test of some columns together."""
+        asked = tuple(columns)
+        if asked not in self._known:
+            self._known[asked] = self._test(asked)
+        return self._known[asked]
+
+    def _test(self, columns: tuple[int, ...]) -> Score:
         chosen = np.array([k for k in columns if self.seen[k]], dtype=np.int64)
         values, sigma = np.zeros(len(columns)), np.full(len(columns), np.inf)
         if not chosen.size:

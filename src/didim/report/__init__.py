@@ -3,6 +3,7 @@
 from didim.report.pictures import (
     friction,
     motion_distance,
+    mujoco_difference,
     parameter_convergence,
     parameter_correlation,
     position_torque,
@@ -17,6 +18,7 @@ __all__ = [
     "friction",
     "lack_of_fit",
     "motion_distance",
+    "mujoco_difference",
     "parameter_convergence",
     "parameter_correlation",
     "position_torque",

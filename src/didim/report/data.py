@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from didim.errors import InfeasibleError, InputError, shortened
+from didim.export.beside_mujoco import BesideMujoco, beside_mujoco
 from didim.improvement.path import Improvement
 from didim.payload.result import Payload
 from didim.report.curves import Torques, torque_curves
@@ -19,6 +20,9 @@ from didim.results.judgement import Judgement, judge
 from didim.results.provenance import data_hash
 from didim.results.validation import ComparedRows
 from didim.signals.experiment import Experiment
+
+MUJOCO_SECONDS = 5.0
+"""Of a record that MuJoCo is stepped through."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,16 @@ class ReportData:
             for each in self.fitted
             if each.rows is not None
         )
+
+    @cached_property
+    def beside_mujoco(self) -> BesideMujoco | str:
+        """The start of the first record in didim and in MuJoCo, or why it is not shown."""
+        first = self.experiments[0]
+        start = float(first.t[0])
+        try:
+            return beside_mujoco(self.estimate, first.between(start, start + MUJOCO_SECONDS))
+        except (InputError, InfeasibleError) as problem:
+            return str(problem)
 
     @property
     def joints(self) -> tuple[str, ...]:

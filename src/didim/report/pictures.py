@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError, nearest
+from didim.export.beside_mujoco import BesideMujoco
 from didim.report.curves import (
     autocorrelation,
     correlation,
@@ -260,6 +261,15 @@ def motion_distance(
     return _finish(
         axes, f"How far is the simulated {signal} of joint {joint + 1}?", "iteration", "distance, %"
     )
+
+
+def mujoco_difference(found: BesideMujoco, axes: Axes | None = None) -> Axes:
+    """Positions of MuJoCo minus those of didim's simulation, of all joints over time."""
+    axes = new_axes()[0, 0] if axes is None else axes
+    for name, curve in zip(found.joints, (found.mujoco - found.didim).T, strict=True):
+        axes.plot(found.t, curve, linewidth=0.8, label=name)
+    title = "How far is MuJoCo from didim's simulation?"
+    return _finish(axes, title, "time, s", "difference of positions, rad or m", columns=4)
 
 
 def _finish(axes: Axes, title: str, x: str, y: str, columns: int = 3) -> Axes:

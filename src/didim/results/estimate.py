@@ -39,6 +39,8 @@ from didim.validation import flag, real
 if TYPE_CHECKING:
     import pandas
 
+    from didim.results.simulator_table import SimulatorTable
+
 Array = NDArray[np.float64]
 
 
@@ -365,6 +367,7 @@ class Estimate:
         name: str | None = None,
         like: str | PathLike[str] | None = None,
         project: bool = False,
+        stiff_friction: bool = False,
     ) -> Robot:
         """The robot with identified values, closest to the nominal ones among the physical ones
         that reproduce the identified torques. Values that no physical robot has are refused.
@@ -372,20 +375,32 @@ class Estimate:
         Parameters
         ----------
         path
-            A .urdf or .toml file to write; None: none. What URDF has no words for (rotors, offsets,
-            couplings) goes into elements <didim>, which other programs pass over and `load_robot`
-            reads.
+            A .urdf, .xml (MJCF) or .toml file to write; None: none. What URDF has no words for
+            (rotors, offsets, couplings) goes into elements <didim>, which other programs pass over
+            and `load_robot` reads; what MJCF has none for is left out, and a warning says so.
         overwrite
             Whether an existing file may be written over.
         name
             Of the robot; None: as it is.
         like
-            The URDF that the robot came from: its links, names, fixed frames and meshes are kept,
-            and only inertias and friction replaced. None: a new file with the moving links alone.
+            The URDF or MJCF that the robot came from: its links, names, fixed frames and meshes are
+            kept, and only inertias and friction replaced, in an MJCF also armature, springs and
+            gains that were identified. None: a new file with the moving links alone.
         project
             Whether to take the physical robot that is nearest in predicted torque where the
             identified one is not physical; a warning says what changed.
+        stiff_friction
+            Whether an MJCF that is written like another also gets `solreffriction` and
+            `solimpfriction`, so that MuJoCo's friction creeps less; a new MJCF has them.
         """
         from didim.results.identified import to_robot
 
-        return to_robot(self, path, overwrite, name, like, project)
+        return to_robot(self, path, overwrite, name, like, project, stiff_friction)
+
+    def simulator_table(self, project: bool = False) -> SimulatorTable:
+        """Armature, damping, friction loss and gains of every joint, for any simulator, and what
+        simulators cannot express; of the robot that `to_robot` writes.
+        """
+        from didim.results.simulator_table import simulator_table
+
+        return simulator_table(self, project)

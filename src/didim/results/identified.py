@@ -1,5 +1,5 @@
-"""`Estimate.to_robot`: the identified parameters as a robot, in memory and as a .urdf or .toml
-file.
+"""`Estimate.to_robot`: the identified parameters as a robot, in memory and as a .urdf, .xml (MJCF)
+or .toml file.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.output import Overwrite, free, refuse_inputs, write
 from didim.results.physical import physical_robot
+from didim.results.servo_gains import servo_gains
 from didim.robot.effect import Effect
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
 from didim.robot.robot import Joint, Robot
+from didim.robot.simulator_values import left_out
+from didim.robot.update_mjcf import updated_mjcf
 from didim.robot.update_urdf import updated_urdf
+from didim.robot.write_mjcf import robot_mjcf
 from didim.robot.write_toml import robot_toml
 from didim.robot.write_urdf import robot_urdf
 
@@ -29,13 +33,18 @@ if TYPE_CHECKING:
 
 _SOURCE, _GEOMETRY = "identified by didim,", "; geometry: "
 
-_WRITERS = {".toml": robot_toml, ".urdf": robot_urdf}
+_WRITERS = {".toml": robot_toml, ".urdf": robot_urdf, ".xml": robot_mjcf}
+_LIKE = {".urdf": "URDF", ".xml": "MJCF"}
 
 
 class InconsistentRobotWarning(UserWarning):
     """The written robot is not exactly the identified one, which is not physical, or on the border
     of what is.
     """
+
+
+class LeftOutWarning(UserWarning):
+    """The format of a written robot cannot express all of its effects."""
 
 
 def to_robot(
@@ -45,22 +54,27 @@ def to_robot(
     name: str | None,
     like: str | PathLike[str] | None,
     project: bool,
+    stiff_friction: bool = False,
 ) -> Robot:
     """The physical robot with identified values, or, with `project`, the nearest to them; written
-    to `path` where one is given, in the image of the URDF `like`.
+    to `path` where one is given, in the image of the URDF or MJCF `like`.
     """
     file = None
     if like is not None and (
-        path is None or Path(path).suffix.lower() != ".urdf" or Path(like).suffix.lower() != ".urdf"
+        path is None
+        or Path(path).suffix.lower() not in _LIKE
+        or Path(like).suffix.lower() != Path(path).suffix.lower()
     ):
         raise InputError(
-            "like is a URDF file that a written URDF is to resemble; give a path that ends in "
-            ".urdf as well."
+            "like is a URDF or MJCF file that a written one is to resemble; give a path that ends "
+            "in .urdf or .xml as it does."
         )
+    if stiff_friction and (path is None or Path(path).suffix.lower() != ".xml"):
+        raise InputError("stiff_friction is of MuJoCo; give a path that ends in .xml.")
     if path is not None:
         file = free(path, overwrite)
         if file.suffix.lower() not in _WRITERS:
-            raise InputError(f"{file}: a robot is written as .urdf or .toml.")
+            raise InputError(f"{file}: a robot is written as .urdf, .xml (MJCF) or .toml.")
         refuse_inputs([file], [] if like is None else [Path(like)])
     physical = physical_robot(estimate, project)
     if physical.changes:
@@ -80,13 +94,33 @@ def to_robot(
     described = f"{_GEOMETRY}{source}" if source else ""
     robot = replace(robot, reference=f"{_SOURCE} {estimate.method} ({estimate.status}){described}")
     if file is not None:
-        text = (
-            _WRITERS[file.suffix.lower()](robot)
-            if like is None
-            else updated_urdf(robot, _readable(like))
-        )
-        write({Path(file): text.encode()}, overwrite)
+        write({Path(file): _text(estimate, robot, file, like, stiff_friction).encode()}, overwrite)
     return robot
+
+
+def _text(
+    estimate: Estimate,
+    robot: Robot,
+    file: Path,
+    like: str | PathLike[str] | None,
+    stiff_friction: bool,
+) -> str:
+    """The text of the file, of the kind that its ending names."""
+    kind = file.suffix.lower()
+    if kind == ".xml":
+        gains = servo_gains(estimate)
+        if lost := left_out(robot, springs=True):
+            warnings.warn(
+                f"MJCF cannot express all effects: {'; '.join(lost)}.",
+                LeftOutWarning,
+                stacklevel=4,
+            )
+        if like is None:
+            return robot_mjcf(robot, gains)
+        return updated_mjcf(
+            robot, _readable(like), file, gains if estimate.gains else None, stiff_friction
+        )
+    return _WRITERS[kind](robot) if like is None else updated_urdf(robot, _readable(like))
 
 
 def _readable(path: str | PathLike[str]) -> Path:

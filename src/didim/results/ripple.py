@@ -1,7 +1,8 @@
 """`Ripple`: what is left of the torque of a joint, as a spectrum over its position.
 
 Gears and motors leave sines of the position, `order` periods in a turn of 2 pi. A least squares
-sine at each order (the periodogram of Lomb and Scargle) needs no even steps of the position.
+sine at each order (the periodogram of Lomb and Scargle) needs no even steps of the position; the
+orders are even, so that their sums are products of a few powers.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lombscargle
 
 from didim.errors import InputError
 from didim.results.validation import ComparedRows
@@ -24,6 +24,9 @@ OVERSAMPLING = 4
 """Orders to each that the range of the motion tells apart."""
 
 FEWEST_ROWS = 30
+
+BLOCK = 32
+"""Orders that are summed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,26 @@ def spectrum(joint: int, q: Array, rho: Array) -> Ripple:
     step = 2 * np.pi / (OVERSAMPLING * reach)
     count = max(OVERSAMPLING + 1, int(LARGEST_ORDER / step))
     orders: Array = np.asarray(step * np.arange(OVERSAMPLING, count + 1), dtype=np.float64)
-    rho = rho - rho.mean()
-    power = lombscargle(q, rho, orders, normalize=True)
+    power = _periodogram(q, rho - rho.mean(), step, count)[OVERSAMPLING:]
     return Ripple(joint, orders, np.clip(power, 0.0, 1.0 - 1e-12), q.size)
+
+
+def _periodogram(q: Array, rho: Array, step: float, count: int) -> Array:
+    """(count + 1,) fraction of rho' rho that a sine and a cosine of q k step take away, from k = 0:
+    with A = sum rho e^(i q k step), B = sum e^(2 i q k step), r rows,
+
+        power = 2 (r |A|^2 - Re(conj(B) A^2)) / ((r^2 - |B|^2) rho' rho).
+    """
+    A = _sums(rho, q, step, count)
+    B = _sums(np.ones_like(q), q, 2 * step, count)
+    rows, size = float(q.size), max(float(rho @ rho), 1e-300)
+    power = 2 * (rows * np.abs(A) ** 2 - np.real(B.conj() * A**2))
+    return np.asarray(power / np.maximum((rows**2 - np.abs(B) ** 2) * size, 1e-300))
+
+
+def _sums(weights: Array, q: Array, step: float, count: int) -> NDArray[np.complex128]:
+    """(count + 1,) sum of weights e^(i q k step), a block of powers at a time."""
+    starts = np.arange(0, count + 1, BLOCK)
+    powers = np.exp(1j * step * np.outer(q, np.arange(min(BLOCK, count + 1))))
+    first = weights * np.exp(1j * step * np.outer(starts, q))
+    return np.asarray((first @ powers).ravel()[: count + 1])

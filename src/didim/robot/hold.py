@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 LIMIT_TOLERANCE = 1e-6
 """rad or m by which a held position may lie beyond the joint's limits."""
 
-WITHOUT_COORDINATE = ("floating", "planar")
+WITHOUT_COORDINATE = ("floating", "planar", "ball")
 """Kinds of joints that can only be held where the file places them, at 0."""
 
 

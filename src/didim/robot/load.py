@@ -8,13 +8,29 @@ from os import PathLike
 from pathlib import Path
 
 from didim.errors import InputError, nearest, shortened
+from didim.reading import read_bytes
 from didim.robot.dh import read_dh
-from didim.robot.hold import joint_choice
+from didim.robot.hold import JointChoice, joint_choice
+from didim.robot.mjcf import read_mjcf
+from didim.robot.mjcf_tree import is_mjcf
 from didim.robot.passive import with_passive
 from didim.robot.robot import Robot
 from didim.robot.urdf import read_urdf
 
-_READERS = {".toml": read_dh, ".urdf": read_urdf, ".xml": read_urdf, ".xacro": read_urdf}
+
+def read_xml(path: Path, choice: JointChoice) -> Robot:
+    """The robot of an MJCF or URDF file, whichever its root element says."""
+    reader = read_mjcf if is_mjcf(read_bytes(path), path.name) else read_urdf
+    return reader(path, choice)
+
+
+_READERS = {
+    ".toml": read_dh,
+    ".urdf": read_urdf,
+    ".xacro": read_urdf,
+    ".xml": read_xml,
+    ".mjcf": read_mjcf,
+}
 
 
 def shipped_robots() -> tuple[str, ...]:
@@ -35,7 +51,8 @@ def load_robot(
     lock: Mapping[str, float] | None = None,
     passive: Sequence[str] | None = None,
 ) -> Robot:
-    """A robot by shipped name ("scara", "tx40", ...) or from a .toml (modified DH) or .urdf file.
+    """A robot by shipped name ("scara", "tx40", ...) or from a .toml (modified DH), .urdf or
+    .xml (MJCF, with the extra `mujoco`) file.
 
     Parameters
     ----------
@@ -64,7 +81,7 @@ def load_robot(
     reader = _READERS.get(path.suffix.lower())
     try:
         if reader is None and (path.suffix or path.exists()):
-            raise InputError(f"{label}: a robot file must end in .toml or .urdf.")
+            raise InputError(f"{label}: a robot file must end in .toml, .urdf or .xml.")
         if reader is None:
             raise InputError(
                 f"No shipped robot is called {label}; {nearest(str(source)[:80], shipped_robots())}"

@@ -11,17 +11,18 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
-
 from didim.errors import InputError
 from didim.reading import read_bytes
+from didim.robot.armature import armature_note
 from didim.robot.hold import JointChoice, held_placement
 from didim.robot.robot import Robot
+from didim.robot.same_geometry import same_geometry
 from didim.robot.urdf import bodies_of, read_urdf
 from didim.robot.urdf_extension import TAG, write_robot_extension
 from didim.robot.urdf_numbers import written
 from didim.robot.urdf_tree import parsed
 from didim.robot.write_urdf import roll_pitch_yaw, write_dynamics, write_inertial
+from didim.robot.xml_guard import put_comment
 
 Element = ElementTree.Element
 
@@ -35,7 +36,8 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     if not known.issuperset((*robot.joint_names, *robot.locked)):
         raise _another(robot, source.name)
     choice = JointChoice(robot.joint_names, robot.locked)
-    _check_same(robot, read_urdf(source, choice), source.name)
+    if not same_geometry(robot, read_urdf(source, choice)):
+        raise _another(robot, source.name)
     _fix(root, robot, source.name)
     links = {link.get("name"): link for link in root.findall("link")}
     joints = root.findall("joint")
@@ -51,6 +53,7 @@ def updated_urdf(robot: Robot, source: Path) -> str:
     _remove(root, TAG)
     write_robot_extension(root, robot)
     root.set("name", robot.name)
+    put_comment(root, armature_note(robot))
     ElementTree.indent(root)
     return (
         '<?xml version="1.0" '
@@ -71,20 +74,6 @@ def _fix(root: Element, robot: Robot, where: str) -> None:
         place = {"xyz": written(translation), "rpy": written(roll_pitch_yaw(rotation))}
         element.insert(0, ElementTree.Element("origin", place))
         element.set("type", "fixed")
-
-
-def _check_same(robot: Robot, found: Robot, where: str) -> None:
-    same = len(robot.joints) == len(found.joints) and all(
-        one.name == other.name
-        and one.kind == other.kind
-        and one.mimic == other.mimic
-        and one.parent == other.parent
-        and np.allclose(one.rotation, other.rotation, atol=1e-9)
-        and np.allclose(one.translation, other.translation, atol=1e-9)
-        for one, other in zip(robot.joints, found.joints, strict=False)
-    )
-    if not same:
-        raise _another(robot, where)
 
 
 def _child(joint: Element) -> str:

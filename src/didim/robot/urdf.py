@@ -33,13 +33,13 @@ from didim.robot.urdf_extension import read_joint_extension, read_robot_extensio
 from didim.robot.urdf_numbers import numbers, origin_of
 from didim.robot.urdf_shapes import shapes_of
 from didim.robot.urdf_tree import (
-    Element,
     joints_in_order,
     link_of,
     named_elements,
     parsed,
     root_link,
 )
+from didim.robot.xml_guard import Element
 
 Array = NDArray[np.float64]
 
@@ -48,7 +48,8 @@ _KINDS = {
     "continuous": "revolute",
     "prismatic": "prismatic",
     "fixed": "fixed",
-    **{kind: kind for kind in WITHOUT_COORDINATE},
+    "floating": "floating",
+    "planar": "planar",
 }
 UNLIMITED_POSITION = 1e11
 """rad or m: a limit this far away counts as none, since URDF requires both limits."""

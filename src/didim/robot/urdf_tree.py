@@ -1,61 +1,17 @@
-"""The XML of a URDF file as a tree of joints and links. A document type declaration is refused
-before anything is expanded.
-"""
+"""The XML of a URDF file as a tree of joints and links."""
 
 from __future__ import annotations
 
-import xml.parsers.expat
 from collections.abc import Iterator
-from xml.etree import ElementTree
 
 from didim.errors import InputError, nearest
 from didim.robot.urdf_xacro import xacro_detector
-
-Element = ElementTree.Element
-
-MAX_DEPTH = 100
-"""Elements within elements."""
+from didim.robot.xml_guard import Element, guarded
 
 
 def parsed(data: bytes, where: str, comments: bool = False) -> Element:
     """The root element of a URDF file, with its comments on request."""
-
-    def refuse(*_: object) -> None:
-        raise InputError(
-            f"{where}: the XML has a document type declaration (DTD), which is refused; remove it."
-        )
-
-    guard = xml.parsers.expat.ParserCreate()
-    guard.StartDoctypeDeclHandler = refuse
-    depth = 0
-
-    look = xacro_detector(where)
-
-    def enter(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        look(name, attributes)
-        if depth > MAX_DEPTH:
-            raise InputError(f"{where}: elements are nested more than {MAX_DEPTH} deep.")
-
-    def leave(*_: object) -> None:
-        nonlocal depth
-        depth -= 1
-
-    guard.StartElementHandler, guard.EndElementHandler = enter, leave
-    try:
-        guard.Parse(data, True)
-        builder = ElementTree.TreeBuilder(insert_comments=comments)
-        root = ElementTree.fromstring(data, ElementTree.XMLParser(target=builder))
-    except (
-        xml.parsers.expat.ExpatError,
-        ElementTree.ParseError,
-        LookupError,
-        ValueError,
-    ) as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise InputError(f"{where}: not well-formed XML: {problem}.") from None
+    root = guarded(data, where, comments, xacro_detector(where))
     if root.tag != "robot":
         raise InputError(f"{where}: the root element must be <robot>, found <{root.tag}>.")
     return root

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
+from didim.robot.armature import armature_note
 from didim.robot.inertia import about_centre, transformed
 from didim.robot.robot import BASE, Joint, Robot
+from didim.robot.simulator_values import simulator_values
 from didim.robot.urdf import UNLIMITED_POSITION
 from didim.robot.urdf_extension import write_joint_extension, write_robot_extension
 from didim.robot.urdf_numbers import written
+from didim.robot.xml_guard import put_comment
 
 Array = NDArray[np.float64]
 
@@ -26,6 +29,7 @@ def robot_urdf(robot: Robot) -> str:
     """
     names = link_names(robot)
     root = Element("robot", name=robot.name)
+    put_comment(root, armature_note(robot))
     SubElement(root, "link", name=names[BASE])
     for j, joint in enumerate(robot.joints):
         link = SubElement(root, "link", name=names[j])
@@ -67,14 +71,12 @@ def write_dynamics(element: Element, joint: Joint) -> None:
     """Put the friction of a joint into its element: the mean of both directions where they differ,
     none where negative.
     """
-    values = dict(joint.nominal)
-    damping = values.get("Fv", 0.5 * (values.get("Fvp", 0.0) + values.get("Fvn", 0.0)))
-    friction = values.get("Fc", 0.5 * (values.get("Fcp", 0.0) + values.get("Fcn", 0.0)))
+    values = simulator_values(joint)
     SubElement(
         element,
         "dynamics",
-        damping=written(max(damping, 0.0)),
-        friction=written(max(friction, 0.0)),
+        damping=written(values.damping),
+        friction=written(values.frictionloss),
     )
     write_joint_extension(element, joint)
 

@@ -49,10 +49,10 @@ def decimated_sensitivities(
     def take(first: int, of_tau: Array, of_q: Array) -> None:
         part = slice(max(start - first, 0), max(stop - first, 0))
         for name, block in (("tau", of_tau), ("q", of_q)):
-            if name in streams and block[part].size:
+            if block[part].size:
                 streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
 
-    motion = run_with(run, directions, request, take)
+    motion = run_with(run, directions, request, take, outputs=outputs)
     if not motion.completed:
         return DecimatedSensitivities(motion, np.zeros((0, 0, 0)), directions.names)
     shape = (-1, request.model.robot.n, directions.count)

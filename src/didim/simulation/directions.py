@@ -67,8 +67,17 @@ class Directions:
             motion_code(run.plant.tree, model.columns, width, stages),
         )
 
-    def tangent(self, run: Run, model: TorqueModel, kept: Array, codes: Codes) -> Tangent:
-        """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch."""
+    def tangent(
+        self,
+        run: Run,
+        model: TorqueModel,
+        kept: Array,
+        codes: Codes,
+        outputs: Collection[str] = ("tau", "q"),
+    ) -> Tangent:
+        """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch; those
+        of the `outputs` are written down.
+        """
         addresses = [0 if code is None else code.address for code in codes]
         n, c, b = model.robot.n, len(model.contacts), len(model.parameter_names)
         M, rows = padded_lanes(self.count), run.size
@@ -77,7 +86,7 @@ class Directions:
             (j, b + k, s) for k, each in enumerate(self.disturbances) for j, s in each.items()
         ]
         place = np.array([(j, column) for j, column, _ in acting], dtype=np.int64).reshape(-1, 2).T
-        torques = np.column_stack([s for *_, s in acting]) if acting else np.zeros((0, 0))
+        torques = np.array([s for *_, s in acting]).T if acting else np.zeros((0, 0))
         table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((rows, M))
         law = LawTangent(
             gain=self.gain,
@@ -124,8 +133,8 @@ class Directions:
             place=np.ascontiguousarray(place),
             cursor=np.zeros(1, dtype=np.int64),
             first=np.zeros(1, dtype=np.int64),
-            out_tau=np.zeros((0, n, self.count)),
-            out_q=np.zeros((0, n, self.count)),
+            out_tau=np.zeros((0, n, self.count if "tau" in outputs else 0)),
+            out_q=np.zeros((0, n, self.count if "q" in outputs else 0)),
         )
 
 

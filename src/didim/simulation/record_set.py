@@ -37,7 +37,13 @@ NEVER = 1e9
 """A velocity, rad/s or m/s, that no joint has."""
 
 MAX_SUBSTEPS = 60
-"""Steps per sample beyond which a simulation counts as failed: an inertia is next to nothing."""
+"""Steps per sample beyond which an inertia is next to nothing."""
+
+SEARCH_SUBSTEPS = 8
+"""The same while a loop is only looked for: stiffer estimates are turned back from."""
+
+SEARCH_SECONDS = 10.0
+"""Of each record that a search for a loop simulates."""
 
 MAX_TRANSIENT_FRACTION = 0.3
 """Of a record that a transient found by itself may take."""
@@ -85,6 +91,8 @@ class RecordSet:
     is_closed: bool = True
     """Whether a controller drives the simulations; else the recorded torque does."""
     notes: tuple[str, ...] = ()
+    most_substeps: int = MAX_SUBSTEPS
+    """Steps per sample beyond which a simulation counts as failed."""
     robust: bool = False
     """Whether outlying rows count less."""
     driven: NDArray[np.bool_] | None = None
@@ -159,6 +167,17 @@ class RecordSet:
         motion = [np.gradient(q, np.asarray(r.t), axis=0) for q, r in pairs]
         velocity = np.sqrt(np.mean(np.concatenate(motion) ** 2, axis=0))
         return np.maximum(torque, 1e-6 * torque.max()), np.where(velocity > 0, velocity, 1.0)
+
+    @cached_property
+    def not_stiff(self) -> RecordSet:
+        """The same records, whose simulations fail where they would take long."""
+        return replace(self, most_substeps=SEARCH_SUBSTEPS)
+
+    @cached_property
+    def beginning(self) -> RecordSet:
+        """The first seconds of each record, enough to look for a loop."""
+        parts = tuple(r.between(r.t[0], r.t[0] + SEARCH_SECONDS) for r in self.records)
+        return replace(self, records=parts)
 
     @property
     def tracking_error(self) -> Array:
@@ -249,7 +268,7 @@ class RecordSet:
         friction, width = "exact", 0.05
         return SimulationRequest(
             model, parameters, loop, record.t, reference, torque, friction, width, start,
-            None, MAX_SUBSTEPS, record.channels,
+            None, self.most_substeps, record.channels,
         )  # fmt: skip
 
     def distance_to_reference(self, motions: Sequence[Motion], window: Window) -> Distance:

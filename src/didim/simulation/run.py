@@ -21,11 +21,14 @@ Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
 Take = Callable[[int, Array, Array], None]
 """Takes a block of sensitivities: its first output row, those of the torque (rows, n, m) and of the
-position (rows, n, m).
+position (rows, n, m); m is 0 for an output that nobody asked for.
 """
 
-BLOCK_NUMBERS = 1 << 20
-"""Numbers in one block of sensitivities."""
+BLOCK_NUMBERS = 1 << 19
+"""Numbers in one block of sensitivities: it stays in the cache of a core."""
+
+SHORTEST_BLOCK = 0.02
+"""s."""
 
 CHUNK_SECONDS = 4.0
 """Simulated time per call of the compiled loop: memory for the reference stays small, and progress
@@ -69,22 +72,20 @@ class Run:
         """Run with a fixed step and carry the sensitivities along; they are handed out block by
         block.
         """
-        _, n, m = tangent.out_tau.shape
-        return self._chunks(
-            tangent,
-            take,
-            min(CHUNK_SECONDS, max(BLOCK_NUMBERS / (n * m) * self.period, 0.02)),
-            progress,
-        )
+        numbers = sum(each.shape[1] * each.shape[2] for each in (tangent.out_tau, tangent.out_q))
+        length = max(BLOCK_NUMBERS / numbers * self.period, SHORTEST_BLOCK)
+        return self._chunks(tangent, take, min(CHUNK_SECONDS, length), progress)
 
     def _chunks(
         self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None
     ) -> Motion:
         row, sample, total = 0, 0, int(self.end / self.period) + 2
-        chunk = max(1, int(length / self.period))
+        chunk, block = (max(1, int(each / self.period)) for each in (CHUNK_SECONDS, length))
         while row < self.out.t.size and sample < total:
-            last, first = min(sample + chunk, total), row
-            plant = self._plant(sample * self.period, last * self.period)
+            chunk_end = min(sample - sample % chunk + chunk, total)
+            if sample % chunk == 0:
+                plant = self._plant(sample * self.period, chunk_end * self.period)
+            last, first = min(sample + block, chunk_end), row
             clock = (
                 self.period,
                 sample,
@@ -103,7 +104,8 @@ class Run:
                 rows = (
                     int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
                 )
-                tau, q = (np.empty((rows, *tangent.out_tau.shape[1:])) for _ in range(2))
+                outputs = tangent.out_tau, tangent.out_q
+                tau, q = (np.empty((rows, *each.shape[1:])) for each in outputs)
                 row = run_sensitive(
                     plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
                 )

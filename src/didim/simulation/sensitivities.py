@@ -117,11 +117,13 @@ def run_with(
     request: SimulationRequest,
     take: Take,
     progress: Progress | None = None,
+    outputs: Collection[str] = ("tau", "q"),
 ) -> Motion:
-    """Make the run and hand its sensitivities, not yet folded, to `take`."""
+    """Make the run and hand the sensitivities of its outputs, not yet folded, to `take`."""
     start = _initial(run, directions, request)
     codes = directions.codes(run, request.model)
-    return run.sensitive(directions.tangent(run, request.model, start, codes), take, progress)
+    tangent = directions.tangent(run, request.model, start, codes, outputs)
+    return run.sensitive(tangent, take, progress)
 
 
 def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ class SimulatedFit:
 
     def motions(self) -> tuple[Motion, ...] | None:
         """The records as simulated; None where one fails."""
-        return None if (found := self._runs()) is None else tuple(motion for motion, _ in found)
+        return None if self._runs is None else tuple(motion for motion, _ in self._runs)
 
     def errors(self) -> Array:
         """(n,) norm of the torque error of each joint over its rows; infinite where a simulation
@@ -67,8 +68,8 @@ class SimulatedFit:
 
     def courses(self) -> list[Course] | None:
         """The records as simulated, with their references; None where one fails."""
-        found, runs = [], self._runs()
-        for k, (motion, law) in enumerate(runs or ()):
+        found = []
+        for k, (motion, law) in enumerate(self._runs or ()):
             t = np.asarray(self.records.records[k].t)
             drive = self.records.inputs[k].delayed(self.delay)
             q_r, dq_r, ddq_r = drive.sample(t)
@@ -79,8 +80,9 @@ class SimulatedFit:
             found.append(
                 Course(self.model, self.parameters, t, states, motion.tau, k, reference, law)
             )
-        return None if runs is None else found
+        return None if self._runs is None else found
 
+    @cached_property
     def _runs(self) -> list[tuple[Motion, Law]] | None:
         """The simulated motion of each record, and the law that drove it."""
         found = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,7 @@ def _one_and_all(
     n: int, name: str, group: str, remedy: Remedy, unit: str, commands: Commands
 ) -> list[Suspect]:
     """The suspect of each joint, and that of all joints together."""
+    commands = lru_cache(maxsize=1)(commands)  # of the record that all of them are asked for
 
     def single(j: int) -> Signals:
         return lambda course: [{j: commands(course)[:, j]}]

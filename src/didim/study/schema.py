@@ -240,7 +240,7 @@ class OutputTable(Table):
     result: types.Text = None
     """The estimate, .json with an .npz beside it."""
     robot: types.Text = None
-    """The identified robot, .urdf or .toml."""
+    """The identified robot, .urdf, .xml (MJCF) or .toml."""
     report: types.Text = None
     """The HTML report."""
 
@@ -259,7 +259,7 @@ class StudyFile(Table):
     )
 
     robot: types.Text
-    """A shipped robot's name, or a .urdf or .toml file."""
+    """A shipped robot's name, or a .urdf, .xml (MJCF) or .toml file."""
     method: Literal["idim", "iv", "didim", "output_error"]
     """What `didim identify` runs."""
     effects: types.Texts = None

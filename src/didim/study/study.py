@@ -22,9 +22,11 @@ from didim.identification.methods.idim import IDIM
 from didim.identification.methods.iv import IV
 from didim.improvement import Improvement, improve
 from didim.payload import DriveGains
+from didim.reading import read_bytes
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
 from didim.robot.effect_tables import effects_of
+from didim.robot.mjcf_tree import is_mjcf
 from didim.signals.experiment import Experiment
 from didim.study.gains import drive_gains_of
 from didim.study.loops import controller_of, load_named_robot, method_of
@@ -77,13 +79,15 @@ class Study:
                 names = [*names, *(each.name for each in own if each.name not in names)]
             return DynamicModel(robot, names, given.shapes, fixed=given.fixed)
 
-    @property
-    def urdf(self) -> Path | None:
-        """The file of the robot, where that is a URDF."""
-        robot = self.settings.robot
-        return (
-            resolved(robot, self.folder, "robot") if str(robot).lower().endswith(".urdf") else None
-        )
+    def description(self, ending: str) -> Path | None:
+        """The file of the robot that a written one is to resemble: a URDF (".urdf") or MJCF
+        (".xml").
+        """
+        robot = str(self.settings.robot)
+        if ending not in (".urdf", ".xml") or not robot.lower().endswith(ending):
+            return None
+        file = resolved(robot, self.folder, "robot")
+        return None if ending == ".xml" and not is_mjcf(read_bytes(file), file.name) else file
 
     @cached_property
     def controller(self) -> Controller | None:

@@ -9,16 +9,18 @@ import string
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.control.actuators import ActuatedLoop
 from didim.control.laws import PD
 from didim.dynamics.model import DynamicModel
 from didim.dynamics.parameters import ParameterKind
 from didim.errors import InputError, by_numbers
 from didim.robot.inertia import GENERIC_GYRATION_RADIUS, GENERIC_MASS, about_origin
-from didim.robot.write_toml import toml_string
+from didim.robot.write_toml import toml_string, toml_value
 from didim.signals.columns import columns_of
 from didim.signals.experiment import measured_torque
 from didim.signals.readers.table import Table
@@ -68,8 +70,12 @@ class Template:
         return self.guess.missing if self.unused or self.guess.columns else []
 
 
-def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
-    """A study of a virtual record of the robot, which is written beside it."""
+def virtual_template(
+    study: Path, robot: str, model: DynamicModel, loop: ActuatedLoop | None = None
+) -> Template:
+    """A study of a virtual record of the robot, which is written beside it; in the loop of its
+    actuators, as far as its file says it.
+    """
     record = study.with_name(f"{study.stem}-record.csv")
     columns = {"t": "t", "tau": "tau{j}", "q_ref": "q_ref{j}", "q": "q{j}"}
     lines = [
@@ -80,15 +86,22 @@ def virtual_template(study: Path, robot: str, model: DynamicModel) -> Template:
         '"pos_{joint}"), or as a list.',
         f"columns = {inline(columns)}",
     ]
-    loop = _controller(used=True, assumed=False)
-    text = _filled(study, robot, model, "didim", lines, loop, False)
-    return Template({study: text, record: _virtual_record(model)})
+    table = _controller(used=True, assumed=False, loop=loop)
+    text = _filled(study, robot, model, "didim", lines, table, False)
+    return Template({study: text, record: _virtual_record(model, loop)})
 
 
 def data_template(
-    study: Path, robot: str, model: DynamicModel, data: str, table: Table
+    study: Path,
+    robot: str,
+    model: DynamicModel,
+    data: str,
+    table: Table,
+    loop: ActuatedLoop | None = None,
 ) -> Template:
-    """A study of a log with the columns `table`, as far as its names say what they are."""
+    """A study of a log with the columns `table`, as far as its names say what they are, in the loop
+    of the robot's actuators, as far as its file says it.
+    """
     guessed = guess(table, model.robot.joint_names)
     columns, missing = guessed.columns, guessed.missing
     used = {
@@ -112,23 +125,33 @@ def data_template(
         *gain_lines(model, "control" in columns),
         *part_lines(table, motion),
     ]
-    loop = _controller(used=simulates, assumed=True)
-    text = _filled(study, robot, model, "didim" if simulates else "idim", lines, loop, True, motion)
+    lines_of_loop = _controller(used=simulates, assumed=True, loop=loop)
+    method = "didim" if simulates else "idim"
+    text = _filled(study, robot, model, method, lines, lines_of_loop, True, motion)
     unused = tuple(sorted((name for name in table if name not in used), key=by_numbers))
     return Template({study: text}, guessed, unused, table.notes)
 
 
-def _controller(used: bool, assumed: bool) -> list[str]:
+def _controller(used: bool, assumed: bool, loop: ActuatedLoop | None) -> list[str]:
     """The table of the loop, in use or as a comment."""
     mark = "" if used else "# "
+    known = {} if loop is None else loop.settings
+    complete = loop is not None and not loop.lacks
+    said = [] if loop is None or complete else [f"# {' '.join(loop.lacks.split())}"]
+    gains = [] if complete else [f"{mark}natural_frequency = {VIRTUAL_BANDWIDTH}"]
     lines = [
-        "# The loop that the robot was in, as far as it is known; didim needs it.",
+        "# The loop of the actuators of the robot's file: v is their force, the reference that of "
+        "the joints."
+        if complete
+        else "# The loop that the robot was in, as far as it is known; didim needs it.",
+        *said,
         f"{mark}[controller]",
         '# "pd", "pid", "cascade" or "computed_torque".',
         f'{mark}law = "pd"',
         "# rad/s: gains by poles. Or its own: kp, kv of v = kv (kp e + ff dq_r - dq), or Kp, Kd of "
         "Kp e + Kd de.",
-        f"{mark}natural_frequency = {VIRTUAL_BANDWIDTH}",
+        *gains,
+        *(f"{mark}{key} = {toml_value(value)}" for key, value in known.items()),
         "# ff, the fraction of the reference velocity: 0 (default), or 1 if the loop compares "
         "velocities; Kp and Kd have 1.",
         "# velocity_reference = 1.0",
@@ -137,7 +160,7 @@ def _controller(used: bool, assumed: bool) -> list[str]:
     ]
     return lines + (
         ["# This loop is a guess; remove the line once you know it.", f"{mark}assumed = true"]
-        if assumed
+        if assumed and not complete
         else []
     )
 
@@ -200,10 +223,11 @@ def _effects(model: DynamicModel, unknown: bool) -> str:
     return line if same else f"# {line}"
 
 
-def _virtual_record(model: DynamicModel) -> bytes:
+def _virtual_record(model: DynamicModel, given: ActuatedLoop | None) -> bytes:
     """A CSV of the robot on a random trajectory within its limits."""
     trajectory = Fourier.random(model.robot, seed=1, period=VIRTUAL_PERIOD, periods=2, harmonics=6)
-    loop = PD(natural_frequency=VIRTUAL_BANDWIDTH)
+    known: dict[str, Any] = {} if given is None else dict(given.settings)
+    loop = PD(**known) if "kp" in known else PD(natural_frequency=VIRTUAL_BANDWIDTH, **known)
     record, _ = virtual_experiment(
         model,
         virtual_parameters(model),

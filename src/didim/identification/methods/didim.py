@@ -170,12 +170,13 @@ class DIDIM:
         shifts, preprocessing = self._shifts(request.experiments), self._preprocessing(records)
         data = request.model, records
         exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
-        warm, first_loop = self, exact.loops[0]
+        warm, used, first_loop = self, records, exact.loops[0]
         if gains and first_loop is not None:
             steps = min(self.max_iterations, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
+            used = records.not_stiff
         stage = request.first_stage().between(0.0, 0.5)
-        first, reason = RegressorMethod(warm, records, preprocessing).run(stage)
+        first, reason = RegressorMethod(warm, used, preprocessing).run(stage)
         if reason is StopReason.REQUEST:
             return first
         others = [first.parameters] if np.isfinite(first.residual) else []

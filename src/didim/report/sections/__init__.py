@@ -9,6 +9,7 @@ from didim.report.sections.effects import Effects, Friction
 from didim.report.sections.improvement import HowImproved
 from didim.report.sections.lack import Lack
 from didim.report.sections.loop import Loop
+from didim.report.sections.mujoco import InMujoco
 from didim.report.sections.origin import Origin
 from didim.report.sections.parameters import Parameters
 from didim.report.sections.payload import Carried
@@ -33,6 +34,7 @@ SECTIONS: tuple[Section, ...] = (
     Tests(),
     Convergence(),
     Distances(),
+    InMujoco(),
     Correlations(),
     Loop(),
     Origin(),
