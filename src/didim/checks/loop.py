@@ -11,6 +11,7 @@ import numpy as np
 from didim.checks.data import CheckData
 from didim.checks.finding import Finding, unjudged
 from didim.control.linear import LinearLoop, linearise
+from didim.control.servo import Servo
 from didim.control.tuning import largest_inertias
 from didim.errors import InputError
 from didim.signals.alignment import motion_frequency, time_offset
@@ -30,8 +31,8 @@ def lag(data: CheckData, parameters: np.ndarray | None) -> Iterator[Finding]:
     parameters (b,).
     """
     record = data.record
-    if record.q is None or record.q_ref is None:
-        return
+    if record.q is None or record.q_ref is None or isinstance(data.controller, Servo):
+        return  # a servo lags by its load, or swings freely
     n, controller = record.n, data.controller
     omega = motion_frequency(record)
     negative = _not_positive(data, parameters)
