@@ -76,7 +76,10 @@ STUDIES = {
         study(experiment__0__columns__t=1.5),
         "must be a column's name or number",
     ),
-    "no torque": (study(experiment__0__columns__tau=None), "give either tau or control"),
+    "no torque": (
+        study(experiment__0__columns__tau=None),
+        "has no torque, which this method needs",
+    ),
     "between backwards": (
         study(experiment__0__between=[3.0, 1.0]),
         "start and end in s, the end later",
