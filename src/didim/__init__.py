@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import inverse_dynamics_code
+    from didim.fleet import RunTable, run_many
     from didim.identification import DIDIM, IDIM, IV, OutputError, identify
     from didim.improvement import Improvement, improve
     from didim.payload import DriveGains, Payload, identify_drive_gains, identify_payload
@@ -116,6 +117,7 @@ _MODULES = {
     "didim.export": ("inverse_dynamics_code",),
     "didim.design": ("Limits", "Plan", "excite"),
     "didim.study": ("Study", "load_study"),
+    "didim.fleet": ("RunTable", "run_many"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -154,6 +156,7 @@ __all__ = [
     "PointToPoint",
     "Reference",
     "Robot",
+    "RunTable",
     "Sensitivities",
     "Status",
     "Study",
@@ -176,6 +179,7 @@ __all__ = [
     "load_reference",
     "load_robot",
     "load_study",
+    "run_many",
     "sensitivities",
     "shipped_robots",
     "simulate",
