@@ -125,9 +125,7 @@ def test_interrupted_at_any_moment_it_continues_to_the_same_table(tmp_path, monk
         patched.setattr("didim.output._left_over", interrupting(didim.output._left_over))
         patched.setattr(Path, "replace", interrupting(Path.replace))
         with pytest.raises(KeyboardInterrupt):
-            didim.run_many(
-                many.tasks(5), jobs=1, folder=tmp_path, progress=interrupting(print)
-            )
+            didim.run_many(many.tasks(5), jobs=1, folder=tmp_path, progress=interrupting(print))
     finished = len(RowStore(tmp_path).read())
     assert finished >= (moment - 1) // 4
     ran = []

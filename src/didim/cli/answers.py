@@ -480,6 +480,71 @@ class BaseAnswer(Answer):
     """Names of the logged channels that effects need."""
 
 
+class MemberAnswer(Answer):
+    """One identification of a fleet."""
+
+    name: str
+    """Of its file."""
+    robot: str
+    time: float | None
+    """Days since 1970 for dates, else the number in the name; null: not known."""
+    status: str
+    """converged, stopped, diverged or unexcited; failed where there is no estimate."""
+    reason: str
+    verdict: str = Field(json_schema_extra={"enum": ["yes", "care", "no", ""]})
+    names: list[str]
+    values: list[Number]
+    sigma: list[Number]
+    """Corrected for the colour of the residuals."""
+    residual: Number
+    held_out: Number
+    seconds: Number
+
+
+class FleetParameterAnswer(Answer):
+    """One parameter of a fleet."""
+
+    name: str
+    mean: float
+    """Of the robots that do not differ, SI."""
+    between: float
+    """Standard deviation between them, beyond that of their estimates."""
+    scatter: float
+    """From day to day, over what the intervals say; at least 1."""
+
+
+class FleetFindingAnswer(Answer):
+    """One parameter of one robot that stands out."""
+
+    kind: str = Field(json_schema_extra={"enum": ["differs", "drifts"]})
+    robot: str
+    parameter: str
+    value: float
+    """SI: of the robot at its mean time, or its slope per day."""
+    sigma: float
+    usual: float
+    """Mean of the others; 0 for a slope."""
+    change: Number
+    """Fraction: against the others, or from the first to the last time."""
+    p_value: float
+    """Corrected for the number of tests."""
+
+
+class FleetAnswer(Answer):
+    """The result of `didim fleet`."""
+
+    sentence: str
+    robots: list[str]
+    findings: list[FleetFindingAnswer]
+    """Surest first."""
+    parameters: list[FleetParameterAnswer]
+    members: list[MemberAnswer]
+    tests: int
+    notes: list[str]
+    files: list[str]
+    """What was written."""
+
+
 SCHEMAS: dict[str, type[Answer]] = {
     "identify": IdentifyAnswer,
     "check": CheckAnswer,
@@ -489,6 +554,7 @@ SCHEMAS: dict[str, type[Answer]] = {
     "excite": ExciteAnswer,
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
+    "fleet": FleetAnswer,
 }
 
 

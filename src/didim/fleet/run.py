@@ -63,7 +63,7 @@ def run_many(
     if reports and folder is None:
         raise InputError("reports=True needs a folder to write them to.")
     store = None if folder is None else opened(folder)
-    pages = None if store is None or not reports else store.folder / "reports"
+    pages = None if store is None or not reports else store.folder
     known = {} if store is None else store.read()
     found = {key: row for key, row in known.items() if row.failure.is_lasting}
     missing = _missing(prepared, found, pages)
@@ -71,7 +71,7 @@ def run_many(
     with closing(_replies(engine, prepared, missing, pages is not None, workers)) as replies:
         for row, page in replies:  # closed at once where writing fails or a person interrupts
             if pages is not None and page:
-                _write_page(pages, row.key, page)
+                _write_page(report_file(pages, row.key), page)
             if store is not None:
                 store.add(row)
             found[row.key] = row
@@ -83,10 +83,14 @@ def run_many(
     return RunTable(tuple(_named(found[job.key], job) for job in prepared.jobs))
 
 
-def _write_page(folder: Path, key: str, page: bytes) -> None:
-    """Write the report of a task."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write({folder / f"{key[:40]}.html": page}, overwrite=True)
+def report_file(folder: Path, key: str) -> Path:
+    """Where the report of a task is, in a folder of rows."""
+    return folder / "reports" / f"{key[:40]}.html"
+
+
+def _write_page(file: Path, page: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write({file: page}, overwrite=True)
 
 
 def _named(row: Row, job: Job) -> Row:
@@ -100,8 +104,8 @@ def _missing(prepared: Prepared, found: dict[str, Row], pages: Path | None) -> l
     def is_done(job: Job) -> bool:
         if job.key not in found:
             return False
-        needs_page = pages is not None and bool(found[job.key].names)
-        return not needs_page or (pages / f"{job.key[:40]}.html").exists()  # type: ignore[operator]
+        has_page = pages is None or report_file(pages, job.key).exists()
+        return has_page or not found[job.key].names
 
     return [*{job.key: job for job in prepared.jobs if not is_done(job)}.values()]
 
