@@ -545,6 +545,53 @@ class FleetAnswer(Answer):
     """What was written."""
 
 
+class ScoreAnswer(Answer):
+    """One method on one robot, loop, trajectory, noise and fault, over all seeds."""
+
+    robot: str
+    loop: str
+    trajectory: str
+    noise: str
+    fault: str
+    method: str
+    runs: int
+    failed: int
+    """Without an estimate."""
+    unconverged: int
+    """With an estimate that did not converge."""
+    error: Number
+    """||chi - truth|| / ||truth|| of the base parameters, median; null: nothing converged."""
+    torque: Number
+    """Residual of a held-out motion without noise, median."""
+    coverage: Number
+    """Fraction of the 95 % intervals that hold the true value."""
+    seconds: Number
+    """Median."""
+
+
+class LeagueFailureAnswer(Answer):
+    """One run that did not converge."""
+
+    case: str
+    method: str
+    seed: int
+    status: str
+    reason: str
+
+
+class LeagueAnswer(Answer):
+    """The result of `didim league`."""
+
+    name: str
+    seeds: int
+    runs: int
+    table: list[ScoreAnswer]
+    failures: list[LeagueFailureAnswer]
+    """Every run that failed or did not converge."""
+    files: list[str]
+    """What was written."""
+
+
 SCHEMAS: dict[str, type[Answer]] = {
     "identify": IdentifyAnswer,
     "check": CheckAnswer,
@@ -555,6 +602,7 @@ SCHEMAS: dict[str, type[Answer]] = {
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
     "fleet": FleetAnswer,
+    "league": LeagueAnswer,
 }
 
 

@@ -11,7 +11,8 @@ from didim.results.formatting import listed, number
 NORMAL_95 = 1.96
 """Standard deviations of a 95 % interval."""
 
-USUAL, FLAGGED = "estimated", "residual"
+USUAL, OTHERS, FLAGGED = "c0", "measured", "c1"
+"""Colours of the style sheet."""
 
 
 def over_robots(fleet: Fleet) -> list[Figure]:
@@ -38,7 +39,7 @@ def _levels(fleet: Fleet, k: int) -> Figure:
         half = NORMAL_95 * float(np.sqrt(own.level_variance[k]))
         color, at = FLAGGED if robot in flagged else USUAL, float(own.level[k])
         series.append(Series(robot, color, [place, place], [at - half, at + half]))
-        series.append(Series(robot, color, [place], [at], "points"))
+        series.append(Series(robot, color, [place], [at], "marks"))
     answer = (
         f"{listed(flagged)} {'differs' if len(flagged) == 1 else 'differ'} from the others."
         if flagged
@@ -67,13 +68,16 @@ def _trend(fleet: Fleet, k: int, timed: list[str]) -> Figure:
         t, y = own.times[order] - first, own.values[order, k]
         if robot in flagged:
             half = NORMAL_95 * np.sqrt(own.covariances[order, k, k]) * fleet.scatter[k]
-            series.append(Series(robot, FLAGGED, t, y - half, "band", upper=y + half))
+            series += [
+                Series(robot, FLAGGED, [at, at], [middle - width, middle + width])
+                for at, middle, width in zip(t, y, half, strict=True)
+            ]
             series.append(Series(robot, FLAGGED, t, y, "marks"))
         else:
-            series.append(Series(robot, USUAL, t, y))
+            series.append(Series(robot, OTHERS, t, y))
     answer = (
-        f"{listed(flagged)} {'drifts' if len(flagged) == 1 else 'drift'}; the band is the 95 % "
-        "interval of each identification."
+        f"{listed(flagged)} {'drifts' if len(flagged) == 1 else 'drift'}, shown with 95 % "
+        "intervals."
         if flagged
         else "No robot drifts."
     )
@@ -83,5 +87,5 @@ def _trend(fleet: Fleet, k: int, timed: list[str]) -> Figure:
         "days since the first" if fleet.has_dates else "time since the first",
         name,
         tuple(series),
-        legend=(("robot", USUAL), *([("drifts", FLAGGED)] if flagged else [])),
+        legend=(("robot", OTHERS), *([("drifts", FLAGGED)] if flagged else [])),
     )
