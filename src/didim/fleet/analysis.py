@@ -160,20 +160,20 @@ class Fleet:
         return tuple(sorted(found, key=lambda each: each.p_value))
 
     def _differing(self) -> list[Finding]:
-        if len(self.robots) < MIN_ROBOTS:
-            return []
         found = []
         for k, (name, (p_values, common)) in enumerate(
             zip(self.names, self._compared, strict=True)
         ):
-            for robot, p in zip(self.robots, p_values * self.tests, strict=True):
+            for robot, p in zip(self.robots, p_values * max(self.tests, 1), strict=True):
                 if p < LEVEL:
                     own = self.lines[robot]
                     value = float(own.level[k])
                     sigma = float(np.sqrt(own.level_variance[k]))
                     change = (value - common.mean) / abs(common.mean)
                     found.append(
-                        Finding(Kind.DIFFERS, robot, name, value, sigma, common.mean, change, p)
+                        Finding(
+                            Kind.DIFFERS, robot, name, value, sigma, common.mean, change, float(p)
+                        )
                     )
         return found
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.control.tuning import largest_inertias
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, nearest
 from didim.fleet.league_schema import (
@@ -71,11 +72,10 @@ class VirtualRecord:
             start_offset=self.fault.start_offset,
             seed=seed,
         )
-        q, tau = record.q, np.asarray(record.tau) * (1.0 + self.fault.torque_scale)
-        if self.noise.position > 0 and q is not None:
-            noise = np.random.default_rng([seed, 1]).standard_normal(np.shape(q))
-            q = np.asarray(q) + self.noise.position * noise
-        return replace(record, q=q, tau=tau)
+        q, tau = np.asarray(record.q), np.asarray(record.tau)
+        of_position, of_torque = np.random.default_rng([seed, 1]).standard_normal((2, *q.shape))
+        tau = (tau + self.noise.torque_sigma * of_torque) * (1.0 + self.fault.torque_scale)
+        return replace(record, q=q + self.noise.position * of_position, tau=tau)
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ def league_of(file: LeagueFile, folder: Path) -> League:
                     if method.robots is not None and name not in method.robots:
                         continue
                     known = _controller(_mistuned(loop, fault), model, folder)
+                    if known.by_poles and known.inertia is None:  # the gains of the true loop
+                        known = replace(known, inertia=largest_inertias(model, parameters))
                     source = (model, record, _method(method, known), held_out)
                     entry = Entry(name, loop.name, path.name, noise.name, fault.name, method.name)
                     for seed in range(file.first_seed, file.first_seed + file.seeds):

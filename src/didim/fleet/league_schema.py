@@ -50,6 +50,8 @@ class NoiseTable(Table):
     name: str
     torque: float = Field(default=0.0, ge=0)
     """Standard deviation of the torque noise, over each joint's rms torque."""
+    torque_sigma: float = Field(default=0.0, ge=0)
+    """The same in N.m or N, beside it."""
     position: float = Field(default=0.0, ge=0)
     """Standard deviation of the position noise, rad or m."""
     encoder: float = Field(default=0.0, ge=0)

@@ -63,8 +63,10 @@ def outliers(x: Array, variance: Array, level: float) -> tuple[Array, Centre]:
         (n,) values and their variances.
     level
         Probability of a wrong finding in one test; suspects are left out of the scatter as long as
-        each of them is found at this level.
+        each of them is found at this level. With too few robots, all p-values are 1.
     """
+    if x.size < MIN_ROBOTS:
+        return np.ones(x.size), centre(x, variance)
     distance = np.abs(x - np.median(x))
     scale = (NORMAL_MAD * np.median(distance)) ** 2
     order = np.argsort(-distance / np.sqrt(variance + scale), kind="stable")
