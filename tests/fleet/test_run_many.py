@@ -218,6 +218,8 @@ def test_wrong_arguments_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(didim.InputError, match="cannot be made a folder"):
         didim.run_many(many.tasks(1), folder=tmp_path / "file")
+    with pytest.raises(didim.InputError, match="holds other files"):
+        didim.run_many(many.tasks(1), folder=tmp_path)
 
 
 def test_reports_are_beside_the_rows(tmp_path):

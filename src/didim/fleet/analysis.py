@@ -169,12 +169,9 @@ class Fleet:
                     own = self.lines[robot]
                     value = float(own.level[k])
                     sigma = float(np.sqrt(own.level_variance[k]))
-                    change = (value - common.mean) / abs(common.mean)
-                    found.append(
-                        Finding(
-                            Kind.DIFFERS, robot, name, value, sigma, common.mean, change, float(p)
-                        )
-                    )
+                    change = (value - common.mean) / (abs(common.mean) or np.nan)
+                    numbers = value, sigma, common.mean, change, float(p)
+                    found.append(Finding(Kind.DIFFERS, robot, name, *numbers))
         return found
 
     def _drifting(self) -> list[Finding]:
