@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -14,16 +13,14 @@ import pytest
 import didim
 from didim.cli import main
 from didim.cli.schema import schema_of
-from didim.fleet.analysis import Fleet, Kind, fleet_of
-from didim.fleet.members import Member, member_of
+from didim.fleet.analysis import Kind, fleet_of
+from didim.fleet.members import member_of
 from didim.fleet.outliers import centre, outliers
 from didim.fleet.page import fleet_page
-from didim.fleet.row import Row
 from didim.fleet.trend import Series, line
 from support import many
 from support.studies import write_csv
 
-ROBOTS, DAYS = 12, 10
 STUDY = """
 robot = "scara"
 method = "idim"
@@ -36,42 +33,20 @@ lack_of_fit = false
 """
 
 
-@cache
-def estimated() -> Row:
-    """One row of a SCARA, whose covariance is that of a real record."""
-    return didim.run_many(many.tasks(1), jobs=1)[0]
-
-
-def virtual_fleet(seed: int, odd: float = 0.0, drift: float = 0.0) -> Fleet:
-    """Robots that differ by 3 %, and whose values have the covariance of `estimated`. Robot 3 has
-    more friction in joint 2, Fc1 of robot 7 grows from day to day.
-    """
-    rng, row = np.random.default_rng(seed), estimated()
-    root = np.linalg.cholesky(row.covariance)
-    members, rows = [], []
-    for robot in range(ROBOTS):
-        own = row.values * (1 + 0.03 * rng.standard_normal(row.values.size))
-        for day in range(DAYS):
-            value = own + root @ rng.standard_normal(own.size)
-            value[row.names.index("Fc2")] += odd * 0.137 * (robot == 3)
-            value[row.names.index("Fc1")] += drift * 0.82 * day * (robot == 7)
-            members.append(Member(f"{robot}", f"arm{robot}", float(day)))
-            rows.append(replace(row, values=value))
-    return fleet_of(members, rows)
-
-
+@pytest.mark.slow
 def test_the_one_that_differs_and_the_one_that_drifts_are_found_and_no_other():
     good = 0
     for seed in range(10):
-        found = virtual_fleet(seed, odd=0.3, drift=0.04).findings
+        found = many.virtual_fleet(seed, odd=0.3, drift=0.04).findings
         kinds = {(each.robot, each.parameter, each.kind) for each in found}
         wanted = {("arm3", "Fc2", Kind.DIFFERS), ("arm7", "Fc1", Kind.DRIFTS)}
         good += wanted <= kinds and {each.robot for each in found} == {"arm3", "arm7"}
     assert good >= 9
 
 
+@pytest.mark.slow
 def test_a_fleet_without_fault_has_no_finding():
-    assert sum(bool(virtual_fleet(seed).findings) for seed in range(20, 30)) == 0
+    assert sum(bool(many.virtual_fleet(seed).findings) for seed in range(20, 30)) == 0
 
 
 def test_levels_and_slopes_are_those_of_generalised_least_squares():
@@ -97,7 +72,7 @@ def test_levels_and_slopes_are_those_of_generalised_least_squares():
 
 
 def test_scatter_beyond_the_intervals_is_found_and_makes_trends_less_sure():
-    quiet = virtual_fleet(0, drift=0.04)
+    quiet = many.virtual_fleet(0, drift=0.04)
     rng = np.random.default_rng(0)
     rows = [
         replace(row, values=row.values + 3 * row.sigma * rng.standard_normal(row.values.size))
@@ -149,20 +124,20 @@ def test_patterns_that_do_not_fit_are_refused(pattern):
 
 
 def test_few_robots_and_failures_are_told():
-    fleet = virtual_fleet(0)
+    fleet = many.virtual_fleet(0)
     few = fleet_of(fleet.members[:20], fleet.rows[:20])
     assert any("5 robots" in note for note in few.notes)
     one = fleet_of(fleet.members[:3], fleet.rows[:3])
     assert (one.tests, one.findings, len(one.notes)) == (0, (), 2)
     assert b"Nothing could be compared" in fleet_page(one, [""] * 3)
-    failed = replace(estimated(), status="failed")
+    failed = replace(many.estimated(), status="failed")
     none = fleet_of(fleet.members[:2], [failed, failed])
     assert none.findings == ()
     assert b"No identification can be used" in fleet_page(none, ["", ""])
 
 
 def test_names_in_the_page_are_escaped():
-    fleet = virtual_fleet(1, odd=0.5)
+    fleet = many.virtual_fleet(1, odd=0.5)
     members = [replace(each, robot=f"<b>{each.robot}") for each in fleet.members]
     page = fleet_page(fleet_of(members, fleet.rows), ["a.html"] * len(members)).decode()
     assert "<b>arm3" not in page
@@ -184,6 +159,7 @@ def logs(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_that_links_to_the_single_ones(logs, capsys):
     command = ["fleet", "arm.toml", "--logs", "arm?_*.csv", "--jobs", "1"]
     assert main([*command, "--name", "{robot}_day{time}", "--out", "out", "--json"]) == 1

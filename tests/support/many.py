@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 import didim
+from didim.fleet.analysis import Fleet, fleet_of
+from didim.fleet.members import Member
+from didim.fleet.row import Row
 
+ROBOTS, DAYS = 12, 10
 METHOD = didim.IDIM(decimation=4, lack_of_fit=False)
 
 
@@ -58,3 +63,27 @@ def numbers(table: didim.RunTable) -> list[bytes]:
         )
         for row in table
     ]
+
+
+@cache
+def estimated() -> Row:
+    """One row of a SCARA, whose covariance is that of a real record."""
+    return didim.run_many(tasks(1), jobs=1)[0]
+
+
+def virtual_fleet(seed: int, odd: float = 0.0, drift: float = 0.0) -> Fleet:
+    """Robots that differ by 3 %, and whose values have the covariance of `estimated`. Robot 3 has
+    more friction in joint 2, Fc1 of robot 7 grows from day to day.
+    """
+    rng, row = np.random.default_rng(seed), estimated()
+    root = np.linalg.cholesky(row.covariance)
+    members, rows = [], []
+    for robot in range(ROBOTS):
+        own = row.values * (1 + 0.03 * rng.standard_normal(row.values.size))
+        for day in range(DAYS):
+            value = own + root @ rng.standard_normal(own.size)
+            value[row.names.index("Fc2")] += odd * 0.137 * (robot == 3)
+            value[row.names.index("Fc1")] += drift * 0.82 * day * (robot == 7)
+            members.append(Member(f"{robot}", f"arm{robot}", float(day)))
+            rows.append(replace(row, values=value))
+    return fleet_of(members, rows)

@@ -48,7 +48,7 @@ def centre(x: Array, variance: Array) -> Centre:
     between = 0.0
     if x.size > 1 and excess(0.0) > 0:
         largest = float(np.var(x) * x.size + 1e-300)
-        between = float(optimize.brentq(excess, 0.0, largest, xtol=1e-12 * largest))
+        between = float(optimize.brentq(excess, 0.0, largest, xtol=1e-9 * largest, rtol=1e-9))
     weights = 1.0 / (variance + between)
     total = float(np.sum(weights))
     return Centre(float(np.sum(weights * x)) / total, 1.0 / total, between, x.size)
