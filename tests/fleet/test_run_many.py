@@ -14,6 +14,7 @@ import pytest
 
 import didim
 from didim.fleet import perform
+from didim.fleet.local import in_processes
 from didim.fleet.row import FailureKind, row_of
 from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
@@ -134,6 +135,15 @@ def test_interrupted_at_any_moment_it_continues_to_the_same_table(tmp_path, monk
     assert many.numbers(table) == whole
 
 
+def test_the_file_has_the_order_of_the_tasks_and_keeps_rows_of_other_calls(tmp_path):
+    tasks = many.tasks(4)
+    didim.run_many(tasks[2:], jobs=1, folder=tmp_path)
+    table = didim.run_many(tasks, jobs=1, folder=tmp_path)
+    assert list(RowStore(tmp_path).read()) == [row.key for row in table]
+    didim.run_many(many.tasks(5)[4:], jobs=1, folder=tmp_path)
+    assert len(RowStore(tmp_path).read()) == 5
+
+
 def test_a_full_disk_leaves_what_is_finished(tmp_path, monkeypatch):
     written = 0
     stage = didim.output._stage
@@ -243,17 +253,17 @@ def test_processes_give_the_same_bits_though_one_is_killed(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_task_that_always_kills_its_worker_is_a_row_and_tried_again_next_time(
-    tmp_path, monkeypatch
-):
+def test_a_task_that_always_kills_its_worker_is_a_row_and_tried_again(tmp_path, monkeypatch):
     monkeypatch.setattr("didim.fleet.local.ATTEMPTS", 1)
-    sign = tmp_path / "sign"
-    tasks = many.deadly_tasks(sign, 2, fatal=0)
-    first = didim.run_many(tasks, jobs=2, folder=tmp_path / "rows")
-    assert [row.failure for row in first] == [FailureKind.WORKER, FailureKind.NONE]
-    assert "process ended" in first[0].reason
-    second = didim.run_many(tasks, jobs=1, folder=tmp_path / "rows")
-    assert [row.status for row in second] == ["converged", "converged"]
+    tasks = many.deadly_tasks(tmp_path / "sign", 2, fatal=1)
+    prepared = prepare(tasks)
+    replies = [row for row, _ in in_processes(prepared, prepared.jobs, False, workers=1)]
+    assert [row.failure for row in replies] == [FailureKind.NONE, FailureKind.WORKER]
+    assert "process ended" in replies[1].reason
+    store = RowStore(tmp_path / "rows")
+    store.finish(replies)
+    table = didim.run_many(tasks, jobs=1, folder=store.folder)
+    assert [row.status for row in table] == ["converged", "converged"]
 
 
 @pytest.mark.slow

@@ -78,9 +78,10 @@ def run_many(
             done += 1
             if progress is not None:
                 progress(done / total)
+    table = RunTable(tuple(_named(found[job.key], job) for job in prepared.jobs))
     if store is not None and missing:
-        store.finish([*found.values()])
-    return RunTable(tuple(_named(found[job.key], job) for job in prepared.jobs))
+        store.finish([*({row.key: row for row in table} | {**known, **found}).values()])
+    return table
 
 
 def report_file(folder: Path, key: str) -> Path:

@@ -70,7 +70,8 @@ def opened(folder: str | PathLike[str]) -> RowStore:
     path = Path(folder)
     _parquet([])  # refuse before any work where pyarrow is missing
     try:
-        if path.is_dir() and any(path.iterdir()) and not (path / ROWS).is_dir():
+        is_own = (path / ROWS).is_dir() or (path / TABLE).exists()
+        if path.is_dir() and any(path.iterdir()) and not is_own:
             raise InputError(f"{path}: holds other files; give a new or an empty folder.")
         (path / ROWS).mkdir(parents=True, exist_ok=True)
     except OSError as problem:
