@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from didim.dynamics import BaseModel, DynamicModel
     from didim.errors import InfeasibleError, InputError
     from didim.export import BesideMujoco, beside_mujoco, inverse_dynamics_code
+    from didim.fleet import RunTable, run_many
     from didim.identification import DIDIM, IDIM, IV, OutputError, identify
     from didim.improvement import Improvement, improve
     from didim.payload import DriveGains, Payload, identify_drive_gains, identify_payload
@@ -120,6 +121,7 @@ _MODULES = {
     "didim.export": ("BesideMujoco", "beside_mujoco", "inverse_dynamics_code"),
     "didim.design": ("Limits", "Plan", "excite"),
     "didim.study": ("Study", "load_study"),
+    "didim.fleet": ("RunTable", "run_many"),
     "didim.errors": ("InfeasibleError", "InputError"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -159,6 +161,7 @@ __all__ = [
     "PointToPoint",
     "Reference",
     "Robot",
+    "RunTable",
     "Sensitivities",
     "Servo",
     "Status",
@@ -184,6 +187,7 @@ __all__ = [
     "load_reference",
     "load_robot",
     "load_study",
+    "run_many",
     "sensitivities",
     "shipped_robots",
     "simulate",

@@ -13,7 +13,9 @@ import pytest
 
 import didim
 from didim.cli import main
-from didim.study.reading import check_study
+from didim.fleet.league import league_of
+from didim.fleet.league_schema import LeagueFile
+from didim.study.reading import check_study, check_table
 from support.files import ARM_URDF
 from support.virtual import share_paper
 
@@ -89,6 +91,8 @@ def test_blocks_run_in_order(page, tmp_path, capsys):
             exec(compile(text, page.name, "exec"), namespace)
         elif language == "sh":
             shell(text)
+        elif "seeds" in tomllib.loads(text):
+            (tmp_path / "league.toml").write_text(text)
         elif text.startswith(APPENDED):
             with (tmp_path / "arm.toml").open("a") as study:
                 study.write(text)
@@ -97,11 +101,14 @@ def test_blocks_run_in_order(page, tmp_path, capsys):
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if blocks(page, "toml")], ids=lambda page: page.name
 )
-def test_toml_blocks_are_robots_or_studies(page, tmp_path):
+def test_toml_blocks_are_robots_studies_or_leagues(page, tmp_path):
     for text in blocks(page, "toml"):
         if text.startswith(APPENDED):
             continue  # run in its place, above
-        if "method" in (data := tomllib.loads(text)):
+        if "seeds" in (data := tomllib.loads(text)):
+            assert league_of(check_table(LeagueFile, data, page.name), tmp_path).tasks
+            continue
+        if "method" in data:
             assert check_study(data, page.name).robot in didim.shipped_robots()
             continue
         (tmp_path / "robot.toml").write_text(text)

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from didim.cli import main
+from didim.fleet.page import fleet_page
 from support.estimates import estimate_of
+from support.many import virtual_fleet
 from support.plans import plan_of
 from support.reported import found, hostile
 from support.virtual import model, share_paper
@@ -297,6 +299,20 @@ def test_a_plan_can_be_read(opened, plan, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(CONTRAST) == []
     assert all(plot.query_selector("svg") for plot in page.query_selector_all(".plot"))
+
+
+def test_a_fleet_can_be_read(opened, tmp_path):
+    fleet = virtual_fleet(0, odd=0.3, drift=0.04)
+    links = ["reports/x.html"] * len(fleet.members)
+    (tmp_path / "fleet.html").write_bytes(fleet_page(fleet, links))
+    for width, scheme in ((320, "light"), (1280, "dark")):
+        page = opened(tmp_path / "fleet.html", width, color_scheme=scheme)
+        assert page.complaints == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+    plots = page.query_selector_all(".plot")
+    assert len(plots) == 2 * len(fleet.names)
+    assert all(plot.query_selector("svg") for plot in plots)
 
 
 def test_the_robot_of_a_plan_is_turned_and_moved(opened, plan):

@@ -492,6 +492,118 @@ class BaseAnswer(Answer):
     """Names of the logged channels that effects need."""
 
 
+class MemberAnswer(Answer):
+    """One identification of a fleet."""
+
+    name: str
+    """Of its file."""
+    robot: str
+    time: float | None
+    """Days since 1970 for dates, else the number in the name; null: not known."""
+    status: str
+    """converged, stopped, diverged or unexcited; failed where there is no estimate."""
+    reason: str
+    verdict: str = Field(json_schema_extra={"enum": ["yes", "care", "no", ""]})
+    names: list[str]
+    values: list[Number]
+    sigma: list[Number]
+    """Corrected for the colour of the residuals."""
+    residual: Number
+    held_out: Number
+    seconds: Number
+
+
+class FleetParameterAnswer(Answer):
+    """One parameter of a fleet."""
+
+    name: str
+    mean: float
+    """Of the robots that do not differ, SI."""
+    between: float
+    """Standard deviation between them, beyond that of their estimates."""
+    scatter: float
+    """From day to day, over what the intervals say; at least 1."""
+
+
+class FleetFindingAnswer(Answer):
+    """One parameter of one robot that stands out."""
+
+    kind: str = Field(json_schema_extra={"enum": ["differs", "drifts"]})
+    robot: str
+    parameter: str
+    value: float
+    """SI: of the robot at its mean time, or its slope per day."""
+    sigma: float
+    usual: float
+    """Mean of the others; 0 for a slope."""
+    change: Number
+    """Fraction: against the others, or from the first to the last time."""
+    p_value: float
+    """Corrected for the number of tests."""
+
+
+class FleetAnswer(Answer):
+    """The result of `didim fleet`."""
+
+    sentence: str
+    robots: list[str]
+    findings: list[FleetFindingAnswer]
+    """Surest first."""
+    parameters: list[FleetParameterAnswer]
+    members: list[MemberAnswer]
+    tests: int
+    notes: list[str]
+    files: list[str]
+    """What was written."""
+
+
+class ScoreAnswer(Answer):
+    """One method on one robot, loop, trajectory, noise and fault, over all seeds."""
+
+    robot: str
+    loop: str
+    trajectory: str
+    noise: str
+    fault: str
+    method: str
+    runs: int
+    failed: int
+    """Without an estimate."""
+    unconverged: int
+    """With an estimate that did not converge."""
+    error: Number
+    """||chi - truth|| / ||truth|| of the base parameters, median; null: nothing converged."""
+    torque: Number
+    """Residual of a held-out motion without noise, median."""
+    coverage: Number
+    """Fraction of the 95 % intervals that hold the true value."""
+    seconds: Number
+    """Median."""
+
+
+class LeagueFailureAnswer(Answer):
+    """One run that did not converge."""
+
+    case: str
+    method: str
+    seed: int
+    status: str
+    reason: str
+
+
+class LeagueAnswer(Answer):
+    """The result of `didim league`."""
+
+    name: str
+    seeds: int
+    runs: int
+    table: list[ScoreAnswer]
+    failures: list[LeagueFailureAnswer]
+    """Every run that failed or did not converge."""
+    files: list[str]
+    """What was written."""
+
+
 SCHEMAS: dict[str, type[Answer]] = {
     "identify": IdentifyAnswer,
     "check": CheckAnswer,
@@ -501,6 +613,8 @@ SCHEMAS: dict[str, type[Answer]] = {
     "excite": ExciteAnswer,
     "simulate": SimulateAnswer,
     "base": BaseAnswer,
+    "fleet": FleetAnswer,
+    "league": LeagueAnswer,
 }
 
 

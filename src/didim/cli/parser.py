@@ -16,6 +16,7 @@ _SET = (
     "change a key of the study: dotted path=value, as in didim.refine=true or "
     "experiment.0.use=validate; repeatable"
 )
+_SET_LEAGUE = "change a key of the league: dotted path=value, as in seeds=2; repeatable"
 _SHELLS = ("bash", "zsh", "tcsh")
 ANSWERS = (
     "study",
@@ -27,6 +28,8 @@ ANSWERS = (
     "excite",
     "simulate",
     "base",
+    "fleet",
+    "league",
 )
 
 
@@ -92,6 +95,8 @@ def make_parser() -> argparse.ArgumentParser:
         add(commands)
     for add in (
         _add_excite,
+        _add_fleet,
+        _add_league,
         _add_simulate,
         _add_export,
         _add_base,
@@ -405,6 +410,79 @@ def _add_excite(commands: _Commands) -> None:
         )
     )
     _force(excite)
+
+
+def _many(command: argparse.ArgumentParser, written: str) -> None:
+    """Options of commands that run many identifications."""
+    _files(
+        command.add_argument(
+            "--out",
+            metavar="FOLDER",
+            help=f"write {written} there; run again with the same folder, it goes on with what is "
+            "missing",
+        )
+    )
+    command.add_argument(
+        "--jobs", metavar="N", type=int, help="identifications at once (default: one per core)"
+    )
+    command.add_argument(
+        "--engine",
+        choices=("local", "dask"),
+        default="local",
+        help="processes of this machine, or a Dask cluster (default %(default)s)",
+    )
+    command.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of a running Dask cluster, such as tcp://10.0.0.1:8786; with --engine dask",
+    )
+
+
+def _add_fleet(commands: _Commands) -> None:
+    fleet = commands.add(
+        "fleet",
+        "identify many robots or days and flag what differs or drifts",
+        """didim fleet arm1.toml arm2.toml arm3.toml arm4.toml arm5.toml --out fleet
+        didim fleet arm.toml --logs "logs/*.csv" --name "{robot}_day{time}" --out fleet
+        didim fleet arm.toml --logs "logs/*.csv" --engine dask --scheduler tcp://10.0.0.1:8786""",
+        "Each FILE is a study of one robot at one time; with --logs, one study is run on each log. "
+        "Robots and times are in the names of the files: an ISO date, or as --name says. Exit "
+        "status 0: nothing stands out, 1: something does or was not identified, 2: bad input.",
+    )
+    _files(fleet.add_argument("studies", metavar="FILE", nargs="+", help="studies, .toml files"))
+    fleet.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET)
+    fleet.add_argument(
+        "--logs",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="logs that the study is run on, such as 'logs/*.csv'; repeatable",
+    )
+    fleet.add_argument(
+        "--name",
+        metavar="PATTERN",
+        help="where the names of the files, without ending, have robot and time: "
+        '"{robot}_day{time}"',
+    )
+    _many(fleet, "rows (Parquet), the report fleet.html and those of the single identifications")
+    _json(fleet)
+
+
+def _add_league(commands: _Commands) -> None:
+    league = commands.add(
+        "league",
+        "compare methods on virtual robots, by Monte-Carlo",
+        """didim league league.toml --out league
+        didim league league.toml --set seeds=2 --json
+        didim league league.toml --engine dask --scheduler tcp://10.0.0.1:8786 --out league""",
+        "The file lists robots, loops, noise and faults, methods and seeds; every combination is "
+        "run. The table has error, coverage, failures and time of each method. Exit status 0: "
+        "every identification gave a result, 1: some failed, 2: bad input.",
+    )
+    _files(league.add_argument("league", metavar="FILE", help="the league, a .toml file"))
+    league.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=_SET_LEAGUE)
+    _many(league, "rows (Parquet), league.png and league.md")
+    _json(league)
 
 
 def _add_simulate(commands: _Commands) -> None:

@@ -8,13 +8,15 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from didim.errors import InputError, nearest, shortened
 from didim.reading import read_bytes
 from didim.study.schema import StudyFile
+
+Checked = TypeVar("Checked", bound=BaseModel)
 
 _PART = re.compile(r'\s*(?:"([^"]*)"|\'([^\']*)\'|([^.\[\]"\'\s]+)|\[(\d+)\])\s*')
 
@@ -33,9 +35,19 @@ _KINDS = {
 
 def read_study(path: Path, settings: Sequence[str] = ()) -> StudyFile:
     """The study in a file, changed by texts "key=value"."""
+    return check_study(read_toml(path, settings), path.name)
+
+
+def read_toml(
+    path: Path,
+    settings: Sequence[str] = (),
+    what: str = "study",
+    hint: str = "; didim init writes a study to start from",
+) -> dict[str, Any]:
+    """The plain data of a file, changed by texts "key=value"."""
     try:
         if path.is_dir():
-            raise InputError(f"{shortened(str(path))}: is a folder; give the study file in it.")
+            raise InputError(f"{shortened(str(path))}: is a folder; give the {what} file in it.")
         data = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except InputError:
         raise
@@ -45,25 +57,28 @@ def read_study(path: Path, settings: Sequence[str] = ()) -> StudyFile:
             if isinstance(problem, FileNotFoundError)
             else f"cannot be read: {problem.strerror}"
         )
-        raise InputError(
-            f"{shortened(str(path))}: {reason}; didim init writes a study to start from."
-        ) from None
+        raise InputError(f"{shortened(str(path))}: {reason}{hint}.") from None
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{path.name}: not a TOML file: {str(problem).splitlines()[0]}.") from None
     for text in settings:
         apply_setting(data, text)
-    return check_study(data, path.name)
+    return data
+
+
+def check_table(schema: type[Checked], data: dict[str, Any], where: str) -> Checked:
+    """Plain data as a table of a schema; an error is one line."""
+    try:
+        _refuse_large_integers(data, where)
+        return schema.model_validate(data)
+    except ValidationError as problem:
+        raise InputError(f"{where}: {_first_error(problem, schema)}") from None
+    except RecursionError:
+        raise InputError(f"{where}: tables are nested too deeply.") from None
 
 
 def check_study(data: dict[str, Any], where: str) -> StudyFile:
     """The study that plain data describe."""
-    try:
-        _refuse_large_integers(data, where)
-        study = StudyFile.model_validate(data)
-    except ValidationError as problem:
-        raise InputError(f"{where}: {_first_error(problem)}") from None
-    except RecursionError:
-        raise InputError(f"{where}: tables are nested too deeply.") from None
+    study = check_table(StudyFile, data, where)
     if not study.experiment and study.excite is None:
         raise InputError(
             f"{where}: the key 'experiment' is missing; describe each record in a table "
@@ -153,12 +168,12 @@ def _put(node: Any, parts: list[str], value: Any, key: str) -> None:
         _put(node.setdefault(name, {}), rest, value, key)
 
 
-def _first_error(problem: ValidationError) -> str:
+def _first_error(problem: ValidationError, schema: type[BaseModel]) -> str:
     """The first error, and how many more keys are wrong."""
     errors = problem.errors(include_url=False)
     others = len({tuple(_path(error)) for error in errors}) - 1
     more = f" (And {others} more key{'s'[: others > 1]}.)" if others else ""
-    return f"{_sentence(errors[0])}{more}"
+    return f"{_sentence(errors[0], schema)}{more}"
 
 
 def _path(error: Any) -> list[str | int]:
@@ -170,14 +185,14 @@ def _path(error: Any) -> list[str | int]:
     ]
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: Any, schema: type[BaseModel]) -> str:
     path = _path(error)
     place = ".".join(str(part) for part in path)
     kind, found = error["type"], shortened(error["input"])
     if kind == "extra_forbidden":
-        return f"unknown key {place!r}; {nearest(str(path[-1]), _known_keys(path[:-1]))}"
+        return f"unknown key {place!r}; {nearest(str(path[-1]), _known_keys(path[:-1], schema))}"
     if kind == "missing":
-        return f"the key {place!r} is missing{_meaning(path)}"
+        return f"the key {place!r} is missing{_meaning(path, schema)}"
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         return (
@@ -191,9 +206,9 @@ def _sentence(error: Any) -> str:
     return f"{place} {_KINDS.get(kind, error['msg'])}, found {found}."
 
 
-def _table_at(path: Sequence[str | int]) -> type[BaseModel] | None:
+def _table_at(path: Sequence[str | int], schema: type[BaseModel]) -> type[BaseModel] | None:
     """The table of the schema at a path."""
-    table: type[BaseModel] | None = StudyFile
+    table: type[BaseModel] | None = schema
     for part in path:
         if isinstance(part, str) and table is not None:
             field = table.model_fields.get(part)
@@ -209,14 +224,14 @@ def _table_in(annotation: Any) -> type[BaseModel] | None:
     )
 
 
-def _known_keys(path: Sequence[str | int]) -> list[str]:
-    table = _table_at(path)
+def _known_keys(path: Sequence[str | int], schema: type[BaseModel]) -> list[str]:
+    table = _table_at(path, schema)
     return [] if table is None else list(table.model_fields)
 
 
-def _meaning(path: Sequence[str | int]) -> str:
+def _meaning(path: Sequence[str | int], schema: type[BaseModel]) -> str:
     """What a missing key means."""
-    table = _table_at(path[:-1])
+    table = _table_at(path[:-1], schema)
     field = None if table is None else table.model_fields.get(str(path[-1]))
     return (
         f": {' '.join(field.description.split())}"

@@ -1,0 +1,232 @@
+"""A fleet: every parameter over robots and time, which robot differs and which drifts.
+
+The probability that anything is found in a fleet where nothing is wrong is at most `LEVEL`, over
+all robots and parameters and both questions together (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from didim.fleet.members import SECONDS_PER_DAY, Member
+from didim.fleet.outliers import MIN_ROBOTS, Centre, outliers
+from didim.fleet.row import Row
+from didim.fleet.trend import Line, Series, lines
+from didim.results.formatting import number
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.01
+"""Probability of a wrong finding in a fleet."""
+
+
+class Kind(StrEnum):
+    """What is found about a robot."""
+
+    DIFFERS = "differs"
+    DRIFTS = "drifts"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One parameter of one robot that stands out."""
+
+    kind: Kind
+    robot: str
+    parameter: str
+    value: float
+    """SI: of the robot at its mean time, or its slope per unit of time."""
+    sigma: float
+    usual: float
+    """Mean of the other robots, or zero for a slope."""
+    change: float
+    """Fraction: against the others, or of its own value from the first to the last time."""
+    p_value: float
+    """Corrected for the number of tests."""
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for a reader."""
+        amount, sign = f"{100 * abs(self.change):.2g} %", self.change > 0
+        sure = f"p = {self.p_value:.1e}"
+        if self.kind is Kind.DRIFTS:
+            return (
+                f"{self.parameter} of {self.robot} {'grew' if sign else 'fell'} by {amount} from "
+                f"the first to the last time ({sure})."
+            )
+        return (
+            f"{self.parameter} of {self.robot} is {amount} {'above' if sign else 'below'} the "
+            f"others: {number(self.value)} against {number(self.usual)} ({sure})."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fleet:
+    """The identifications of a fleet, one for each member: a robot at a time."""
+
+    members: tuple[Member, ...]
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def used(self) -> list[tuple[Member, Row]]:
+        """Members whose identification converged."""
+        return [
+            (member, row)
+            for member, row in zip(self.members, self.rows, strict=True)
+            if row.converged
+        ]
+
+    @cached_property
+    def robots(self) -> tuple[str, ...]:
+        """Names, in the order of the members."""
+        return tuple(dict.fromkeys(member.robot for member, _ in self.used))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Parameters that every used member has, with a finite sigma above zero."""
+        rows = [row for _, row in self.used]
+        known = [
+            {name for name, s in zip(row.names, row.sigma, strict=True) if 0 < s < np.inf}
+            for row in rows
+        ]
+        first = rows[0].names if rows else ()
+        return tuple(name for name in first if all(name in each for each in known))
+
+    @cached_property
+    def series(self) -> dict[str, Series]:
+        """Of each robot, the parameters of `names`."""
+        found = {}
+        for robot in self.robots:
+            own = [(member, row) for member, row in self.used if member.robot == robot]
+            times = [np.nan if member.time is None else member.time for member, _ in own]
+            columns = [[row.names.index(name) for name in self.names] for _, row in own]
+            pairs = list(zip([row for _, row in own], columns, strict=True))
+            values = [row.values[chosen] for row, chosen in pairs]
+            covariances = [row.covariance[np.ix_(chosen, chosen)] for row, chosen in pairs]
+            found[robot] = Series(np.array(times), np.array(values), np.array(covariances))
+        return found
+
+    @cached_property
+    def _lines(self) -> tuple[list[Line], Array, float]:
+        if not self.names:
+            return [], np.ones(0), 0.0
+        return lines(list(self.series.values()))
+
+    @property
+    def lines(self) -> dict[str, Line]:
+        """Level and slope of each robot."""
+        return dict(zip(self.robots, self._lines[0], strict=True)) if self.names else {}
+
+    @property
+    def scatter(self) -> Array:
+        """(b,) scatter from day to day over what the intervals say, at least 1."""
+        return self._lines[1]
+
+    @cached_property
+    def tests(self) -> int:
+        """How many questions are asked."""
+        robots = len(self.robots) if len(self.robots) >= MIN_ROBOTS else 0
+        slopes = sum(each.slope is not None for each in self.lines.values()) if self.names else 0
+        return (robots + slopes) * len(self.names)
+
+    @cached_property
+    def _compared(self) -> list[tuple[Array, Centre]]:
+        levels = np.array([each.level for each in self.lines.values()])
+        variances = np.array([each.level_variance for each in self.lines.values()])
+        return [
+            outliers(levels[:, k], variances[:, k], LEVEL / max(self.tests, 1))
+            for k in range(len(self.names))
+        ]
+
+    @cached_property
+    def centres(self) -> tuple[Centre, ...]:
+        """What the robots that do not differ have in common, by parameter."""
+        return tuple(each for _, each in self._compared)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What stands out, surest first."""
+        if not self.names:
+            return ()
+        found = [*self._differing(), *self._drifting()]
+        return tuple(sorted(found, key=lambda each: each.p_value))
+
+    def _differing(self) -> list[Finding]:
+        found = []
+        for k, (name, (p_values, common)) in enumerate(
+            zip(self.names, self._compared, strict=True)
+        ):
+            for robot, p in zip(self.robots, p_values * max(self.tests, 1), strict=True):
+                if p < LEVEL:
+                    own = self.lines[robot]
+                    value = float(own.level[k])
+                    sigma = float(np.sqrt(own.level_variance[k]))
+                    change = (value - common.mean) / (abs(common.mean) or np.nan)
+                    numbers = value, sigma, common.mean, change, float(p)
+                    found.append(Finding(Kind.DIFFERS, robot, name, *numbers))
+        return found
+
+    def _drifting(self) -> list[Finding]:
+        found = []
+        freedom = self._lines[2]
+        for robot, own in self.lines.items():
+            if own.slope is None or own.slope_variance is None:
+                continue
+            sigma = np.sqrt(own.slope_variance)
+            p_values = 2 * stats.t.sf(np.abs(own.slope) / sigma, freedom) * self.tests
+            duration = float(np.ptp(self.series[robot].times))
+            for k, name in enumerate(self.names):
+                if p_values[k] < LEVEL:
+                    slope = float(own.slope[k])
+                    start = abs(float(own.level[k]) - 0.5 * slope * duration)
+                    change = slope * duration / start if start > 0 else np.inf
+                    spread = float(sigma[k])
+                    p = float(p_values[k])
+                    found.append(Finding(Kind.DRIFTS, robot, name, slope, spread, 0.0, change, p))
+        return found
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether times are days."""
+        return any(member.is_date for member in self.members)
+
+    def shown_time(self, member: Member) -> str:
+        """The time of a member, for a reader."""
+        if member.time is None:
+            return ""
+        if not member.is_date:
+            return f"{member.time:g}"
+        moment = datetime.fromtimestamp(member.time * SECONDS_PER_DAY, UTC)
+        return moment.strftime("%Y-%m-%d" if member.time.is_integer() else "%Y-%m-%d %H:%M")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be judged."""
+        found = []
+        failed = len(self.members) - len(self.used)
+        if failed:
+            found.append(f"{failed} of {len(self.members)} identifications are not used.")
+        if len(self.robots) < MIN_ROBOTS:
+            found.append(
+                f"Whether a robot differs is judged from {MIN_ROBOTS} robots on; there are "
+                f"{len(self.robots)}."
+            )
+        if not any(each.slope is not None for each in self.lines.values()) and self.used:
+            found.append(
+                "No robot has four different times, so drift is not judged; --name says where the "
+                "names of the files have the time."
+            )
+        return tuple(found)
+
+
+def fleet_of(members: Sequence[Member], rows: Sequence[Row]) -> Fleet:
+    """The fleet of these members and their rows."""
+    return Fleet(tuple(members), tuple(rows))

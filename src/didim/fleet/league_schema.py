@@ -1,0 +1,96 @@
+"""The league file as a schema: robots in loops on trajectories, noise, faults, methods, seeds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from didim.study import types
+from didim.study.record_schema import Table
+from didim.study.schema import ControllerTable
+
+
+class LoopTable(ControllerTable):
+    """A loop that a robot is in, as [controller] of a study, with a name."""
+
+    name: str = "loop"
+
+
+class TrajectoryTable(Table):
+    """A Fourier series from rest to rest within the robot's limits (`didim.Fourier.random`)."""
+
+    name: str = "trajectory"
+    seed: int = Field(default=0, ge=0)
+    period: float = Field(default=10.0, gt=0)
+    """s."""
+    periods: int = Field(default=1, ge=1)
+    harmonics: int = Field(default=5, ge=2)
+    share: float = Field(default=0.5, gt=0, le=1)
+    """Fraction of the range of each joint."""
+
+
+class RobotTable(Table):
+    """A robot at its described parameters, which are the truth."""
+
+    robot: str
+    """A shipped robot's name, or a .urdf or .toml file."""
+    effects: types.Texts = None
+    rate: float = Field(default=1000.0, gt=0)
+    """Samples per second of the record."""
+    values: types.Values = None
+    """Standard parameters whose described values are missing or to be others, SI."""
+    loop: list[LoopTable] = Field(min_length=1)
+    trajectory: list[TrajectoryTable] = Field(min_length=1)
+
+
+class NoiseTable(Table):
+    """What the sensors add."""
+
+    name: str
+    torque: float = Field(default=0.0, ge=0)
+    """Standard deviation of the torque noise, over each joint's rms torque."""
+    torque_sigma: float = Field(default=0.0, ge=0)
+    """The same in N.m or N, beside it."""
+    position: float = Field(default=0.0, ge=0)
+    """Standard deviation of the position noise, rad or m."""
+    encoder: float = Field(default=0.0, ge=0)
+    """Step of the position, rad or m."""
+
+
+class FaultTable(Table):
+    """What the methods do not know."""
+
+    name: str
+    bandwidth: float = Field(default=0.0, gt=-1)
+    """The gains that the methods are given are too large by this fraction."""
+    torque_scale: float = Field(default=0.0, gt=-1)
+    """The measured torque is too large by this fraction."""
+    start_offset: float = 0.0
+    """By how much the robot starts off its reference, rad or m."""
+
+
+class MethodTable(Table):
+    """A method with its settings."""
+
+    name: str
+    method: Literal["idim", "iv", "didim", "output_error"]
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """As in the table of the method in a study."""
+    robots: types.Texts = None
+    """Robots that it is run on; default: all."""
+
+
+class LeagueFile(Table):
+    """A Monte-Carlo comparison of methods on virtual robots."""
+
+    model_config = ConfigDict(title="didim league")
+
+    name: str = "league"
+    seeds: int = Field(ge=1)
+    """Records of each combination, with other noise."""
+    first_seed: int = Field(default=0, ge=0)
+    robot: list[RobotTable] = Field(min_length=1)
+    noise: list[NoiseTable] = Field(min_length=1)
+    fault: list[FaultTable] = Field(default_factory=lambda: [FaultTable(name="none")], min_length=1)
+    method: list[MethodTable] = Field(min_length=1)

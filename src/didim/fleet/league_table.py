@@ -1,0 +1,104 @@
+"""The scores of a league as a table of text or Markdown, and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from didim.fleet.league import Score
+from didim.report.pictures import new_axes
+
+HEAD = (
+    "case",
+    "method",
+    "failed",
+    "not converged",
+    "error, %",
+    "held out, %",
+    "coverage, %",
+    "seconds",
+)
+
+PANELS = (
+    ("error", "How far are the parameters from the truth?", "error, %", 100.0),
+    ("coverage", "How many 95 % intervals hold the truth?", "coverage, %", 100.0),
+    ("lost", "How many runs failed or did not converge?", "runs, %", 100.0),
+    ("seconds", "How long does one identification take?", "median, s", 1.0),
+)
+"""Of the picture: field, question, axis and factor."""
+
+
+def cells(scores: Sequence[Score]) -> list[tuple[str, ...]]:
+    """The rows of the table."""
+    return [
+        (
+            each.entry.case,
+            each.entry.method,
+            f"{each.failed}/{each.runs}",
+            f"{each.unconverged}/{each.runs}",
+            _shown(100 * each.error),
+            _shown(100 * each.torque),
+            _shown(100 * each.coverage),
+            _shown(each.seconds),
+        )
+        for each in scores
+    ]
+
+
+def text_table(scores: Sequence[Score]) -> str:
+    """Columns side by side."""
+    rows = [HEAD, *cells(scores)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+    return "\n".join(
+        "  ".join(
+            each.ljust(width) if k < 2 else each.rjust(width)
+            for k, (each, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def markdown_table(scores: Sequence[Score]) -> str:
+    """The same for a page."""
+    lines = [HEAD, ("---", "---", *["--:"] * (len(HEAD) - 2)), *cells(scores)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def picture(scores: Sequence[Score]) -> Any:
+    """Error, coverage, failures and time by method, one mark for each case; the axes (4, 1)."""
+    axes = new_axes(len(PANELS), size=(9.0, 2.6))
+    methods = list(dict.fromkeys(each.entry.method for each in scores))
+    cases = list(dict.fromkeys(each.entry.case for each in scores))
+    for row, (name, question, label, factor) in zip(axes, PANELS, strict=True):
+        for k, case in enumerate(cases):
+            own = [each for each in scores if each.entry.case == case]
+            x = [methods.index(each.entry.method) + 0.6 * _share(k, len(cases)) for each in own]
+            row[0].plot(x, [factor * _value(each, name) for each in own], "o", label=case)
+        row[0].set_title(question, loc="left", fontsize=10)
+        row[0].set_ylabel(label)
+        row[0].set_xticks(range(len(methods)), methods, fontsize=8)
+        row[0].grid(alpha=0.3)
+        if name in ("error", "seconds"):
+            row[0].set_yscale("log")
+        else:
+            row[0].set_ylim(-5, 105)
+    axes[1, 0].axhline(95, color="0.55", linestyle="--", linewidth=1)
+    axes[0, 0].legend(fontsize=8, ncols=3, framealpha=0.6)
+    return axes
+
+
+def _share(k: int, count: int) -> float:
+    """Places of the cases beside each other, -0.5 to 0.5."""
+    return 0.0 if count == 1 else k / (count - 1) - 0.5
+
+
+def _value(score: Score, name: str) -> float:
+    if name == "lost":
+        return (score.failed + score.unconverged) / score.runs
+    return float(getattr(score, name))
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3g}" if np.isfinite(value) else "-"

@@ -1,0 +1,122 @@
+"""A folder of rows that can be continued: one Parquet file for each new row, all of them in one at
+the end. Files are written under a temporary name and renamed, so that no half of one is ever read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from didim.errors import InputError, shortened
+from didim.fleet.row import ARRAYS, Row, row_of
+from didim.output import UnwritableError, write
+
+TABLE, ROWS = "table.parquet", "rows"
+
+_NUMBERS = ("residual", "held_out", "seconds")
+
+
+@dataclass(frozen=True)
+class RowStore:
+    """The rows of a folder."""
+
+    folder: Path
+
+    def read(self) -> dict[str, Row]:
+        """All rows of the folder by their keys."""
+        found: dict[str, Row] = {}
+        table = self.folder / TABLE
+        if table.exists():
+            found = {row.key: row for row in _read(table)}
+        for file in sorted((self.folder / ROWS).glob("*.parquet")):
+            with suppress(InputError):  # a row that the disk has lost is run again
+                found |= {row.key: row for row in _read(file)}
+        return found
+
+    def add(self, row: Row) -> None:
+        """Write one row."""
+        self._write(self.folder / ROWS / f"{row.key[:40]}.parquet", [row])
+
+    def finish(self, rows: Sequence[Row]) -> Path:
+        """Write all rows into one file, in their order, and remove the single ones."""
+        table = self.folder / TABLE
+        self._write(table, rows)
+        for row in rows:
+            with suppress(OSError):
+                (self.folder / ROWS / f"{row.key[:40]}.parquet").unlink(missing_ok=True)
+        return table
+
+    def _write(self, file: Path, rows: Sequence[Row]) -> None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write({file: _parquet(rows)}, overwrite=True)
+        except (OSError, UnwritableError) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise UnwritableError(
+                f"{reason} The rows that are finished are in {self.folder}; make room there, and "
+                "run the same again: it goes on with what is missing."
+            ) from None
+
+
+def opened(folder: str | PathLike[str]) -> RowStore:
+    """The store of a folder, which is made where it is missing."""
+    if not isinstance(folder, str | PathLike):
+        raise InputError(f"folder must be a path, found {shortened(folder)}.")
+    path = Path(folder)
+    _parquet([])  # refuse before any work where pyarrow is missing
+    try:
+        is_own = (path / ROWS).is_dir() or (path / TABLE).exists()
+        if path.is_dir() and any(path.iterdir()) and not is_own:
+            raise InputError(f"{path}: holds other files; give a new or an empty folder.")
+        (path / ROWS).mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise InputError(f"{path}: cannot be made a folder of rows: {reason}.") from None
+    return RowStore(path)
+
+
+def _schema(arrow: Any) -> Any:
+    def kind(name: str) -> Any:
+        if name in ARRAYS:
+            return arrow.list_(arrow.float64())
+        if name in ("names", "gain_names"):
+            return arrow.list_(arrow.string())
+        if name in _NUMBERS:
+            return arrow.float64()
+        return arrow.int64() if name == "seed" else arrow.string()
+
+    return arrow.schema([(each.name, kind(each.name)) for each in fields(Row)])
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError('a folder of rows needs pyarrow: pip install "didim[files]".') from None
+    return pyarrow, pyarrow.parquet
+
+
+def _parquet(rows: Sequence[Row]) -> bytes:
+    arrow, parquet = _arrow()
+    table = arrow.Table.from_pylist([row.plain() for row in rows], schema=_schema(arrow))
+    content = io.BytesIO()
+    parquet.write_table(table, content)
+    return content.getvalue()
+
+
+def _read(file: Path) -> list[Row]:
+    arrow, parquet = _arrow()
+    try:
+        table = parquet.ParquetFile(io.BytesIO(file.read_bytes())).read()
+        return [row_of(each) for each in table.to_pylist()]
+    except (OSError, TypeError, ValueError, KeyError, arrow.ArrowException) as problem:
+        reason = str(problem).splitlines()[0]
+        raise InputError(
+            f"{file}: is not a table of didim ({reason}); remove it, or give another folder."
+        ) from None

@@ -1,0 +1,173 @@
+"""Tasks: what a user gives, and what travels to a worker.
+
+A task is (source, settings, seed). The source is a study, the path of one, or (model, experiments,
+method) with held-out records as a fourth part; experiments may be a function of the seed that makes
+them. The parts of a source travel once for each worker, however many tasks share them.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+from didim import __version__
+from didim.dynamics.model import BaseModel, DynamicModel
+from didim.errors import InputError, shortened
+from didim.fleet.digest import digest
+from didim.results.provenance import described
+from didim.robot.write_toml import toml_value
+from didim.study.origin import files_of
+from didim.study.reading import apply_setting, check_study
+from didim.study.study import Study, load_study
+from didim.study.written import plain
+from didim.validation import whole
+
+try:
+    import cloudpickle as pickler  # functions of a script or notebook
+except ImportError:
+    pickler = pickle
+
+Settings = Mapping[str, Any] | Sequence[str]
+Source = Study | str | PathLike[str] | tuple[Any, ...]
+Task = tuple[Source, Settings, int]
+
+_FORM = "a task is (study or (model, experiments, method), settings, seed), such as (study, {}, 0)"
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A task as it is sent to a worker."""
+
+    key: str
+    name: str
+    settings: str
+    seed: int
+    parts: tuple[str, ...] = ()
+    """Hashes of the parts: of a study, or of model, experiments, method and held-out records."""
+    problem: InputError | None = None
+    """Why it cannot be run; None: it can."""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What its row has in any case."""
+        return {
+            "key": self.key,
+            "name": self.name,
+            "settings": self.settings,
+            "seed": self.seed,
+        }
+
+
+@dataclass(eq=False)
+class Prepared:
+    """The jobs of a call, in the order of its tasks, and the parts that they are run on."""
+
+    jobs: list[Job] = field(default_factory=list)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    """From the hash of a part to its pickle."""
+    _known: dict[int, tuple[str, Any]] = field(default_factory=dict)
+    """Hashes by identity: a record that many tasks share is hashed once."""
+
+    def hashed(self, value: Any) -> str:
+        """The hash of a part, which is kept for the workers."""
+        known = self._known.get(id(value))
+        if known is not None:
+            return known[0]
+        found = digest(value)
+        self._known[id(value)] = found, value  # the reference keeps the identity unique
+        if found not in self.blobs:
+            self.blobs[found] = _pickled(value)
+        return found
+
+
+def prepare(tasks: Iterable[Any]) -> Prepared:
+    """Check the tasks and hash them. What is wrong with their files is a row, not an error."""
+    prepared = Prepared()
+    for index, task in enumerate(tasks):
+        if not isinstance(task, tuple) or len(task) != 3:
+            raise InputError(f"tasks[{index}] is {shortened(task)}; {_FORM}.")
+        source, settings, number = task
+        seed = whole(number, f"tasks[{index}]: the seed", least=0)
+        if isinstance(source, Study | str | PathLike):
+            prepared.jobs.append(_of_study(prepared, source, settings, seed))
+        elif isinstance(source, tuple) and len(source) in (3, 4):
+            prepared.jobs.append(_of_parts(prepared, source, settings, seed, f"tasks[{index}]"))
+        else:
+            raise InputError(f"tasks[{index}] is of {shortened(source)}; {_FORM}.")
+    return prepared
+
+
+def changed(study: Study, settings: Settings) -> Study:
+    """A study with other settings, by texts "key=value" or by dotted keys."""
+    data = study.settings.model_dump(exclude_unset=True)
+    for text in _texts(settings):
+        apply_setting(data, text)
+    return Study(check_study(data, study.name), study.folder.resolve(), study.name)
+
+
+def _texts(settings: Settings) -> list[str]:
+    if isinstance(settings, Mapping):
+        return [f"{key}={toml_value(plain(value))}" for key, value in settings.items()]
+    if isinstance(settings, str):
+        return [settings]
+    return list(settings)
+
+
+def _of_study(
+    prepared: Prepared, source: Study | str | PathLike[str], settings: Settings, seed: int
+) -> Job:
+    text = json.dumps(described(settings if isinstance(settings, Mapping) else list(settings)))
+    name = source.name if isinstance(source, Study) else str(source)
+    try:
+        study = changed(source if isinstance(source, Study) else load_study(source), settings)
+        files = files_of(study.settings, study.folder, study.name)
+    except InputError as problem:
+        key = digest([__version__, name, str(problem), text, seed])
+        return Job(key, name, text, seed, problem=problem)
+    part = prepared.hashed(study)
+    return Job(digest([__version__, part, files, seed]), name, text, seed, (part,))
+
+
+def _of_parts(
+    prepared: Prepared, source: tuple[Any, ...], settings: Settings, seed: int, where: str
+) -> Job:
+    model, experiments, method, *rest = source
+    if not isinstance(model, DynamicModel | BaseModel):
+        raise InputError(f"{where}: the model is {shortened(model)}; {_FORM}.")
+    if not isinstance(settings, Mapping):
+        raise InputError(
+            f"{where}: the settings of a method are a table, such as "
+            f'{{"decimation": 4}}; found {shortened(settings)}.'
+        )
+    text = json.dumps(described({"method": type(method).__name__, **settings}))
+    name, problem = model.robot.name, None
+    try:
+        chosen = replace(method, **settings) if settings else method
+    except InputError as found:
+        chosen, problem = method, found
+    except TypeError as found:
+        chosen, problem = method, InputError(f"{where}: {found}.")
+    held_out = rest[0] if rest else None
+    parts = tuple(prepared.hashed(each) for each in (model, experiments, chosen, held_out))
+    key = digest([__version__, parts, text if problem else "", seed])
+    return Job(key, name, text, seed, parts, problem)
+
+
+def made(experiments: Any, seed: int) -> Any:
+    """Records, or those that a function makes of the seed."""
+    return experiments(seed) if callable(experiments) else experiments
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        content: bytes = pickler.dumps(value)
+    except Exception as problem:
+        raise InputError(
+            f"{shortened(value)} cannot be sent to other processes ({problem}); define functions "
+            "in a module, or use jobs=1."
+        ) from None
+    return content

@@ -1,0 +1,188 @@
+"""`didim fleet`: the robot that differs and the one that drifts are found, and no other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import didim
+from didim.cli import main
+from didim.cli.schema import schema_of
+from didim.fleet.analysis import Kind, fleet_of
+from didim.fleet.members import member_of
+from didim.fleet.outliers import centre, outliers
+from didim.fleet.page import fleet_page
+from didim.fleet.trend import Series, line
+from support import many
+from support.studies import write_csv
+
+STUDY = """
+robot = "scara"
+method = "idim"
+[[experiment]]
+file = "missing.csv"
+columns = { t = "t", tau = "tau{j}", q = "q{j}", q_ref = "q{j}" }
+[idim]
+decimation = 4
+lack_of_fit = false
+"""
+
+
+@pytest.mark.slow
+def test_the_one_that_differs_and_the_one_that_drifts_are_found_and_no_other():
+    good = 0
+    for seed in range(10):
+        found = many.virtual_fleet(seed, odd=0.3, drift=0.04).findings
+        kinds = {(each.robot, each.parameter, each.kind) for each in found}
+        wanted = {("arm3", "Fc2", Kind.DIFFERS), ("arm7", "Fc1", Kind.DRIFTS)}
+        good += wanted <= kinds and {each.robot for each in found} == {"arm3", "arm7"}
+    assert good >= 9
+
+
+@pytest.mark.slow
+def test_a_fleet_without_fault_has_no_finding():
+    assert sum(bool(many.virtual_fleet(seed).findings) for seed in range(20, 30)) == 0
+
+
+def test_levels_and_slopes_are_those_of_generalised_least_squares():
+    """Against the solution of the whole linear system, whitened by Cholesky."""
+    rng = np.random.default_rng(1)
+    m, b = 6, 3
+    times = np.array([0.0, 1, 2, 4, 5, 9])
+    roots = rng.standard_normal((m, b, b))
+    covariances = roots @ roots.transpose(0, 2, 1) + np.eye(b)
+    values = rng.standard_normal((m, b))
+    factor = np.array([1.0, 2.0, 1.5])
+    found = line(Series(times, values, covariances), factor)
+    rows, right = [], []
+    for t, x, c in zip(times - times.mean(), values, covariances, strict=True):
+        whiten = np.linalg.inv(np.linalg.cholesky(np.diag(factor) @ c @ np.diag(factor)))
+        rows.append(np.hstack([whiten, t * whiten]))
+        right.append(whiten @ x)
+    system = np.vstack(rows)
+    wanted = np.linalg.lstsq(system, np.concatenate(right), rcond=None)[0]
+    variances = np.diag(np.linalg.inv(system.T @ system))
+    np.testing.assert_allclose([*found.level, *found.slope], wanted, rtol=1e-9)
+    np.testing.assert_allclose([*found.level_variance, *found.slope_variance], variances, rtol=1e-9)
+
+
+def test_scatter_beyond_the_intervals_is_found_and_makes_trends_less_sure():
+    quiet = many.virtual_fleet(0, drift=0.04)
+    rng = np.random.default_rng(0)
+    rows = [
+        replace(row, values=row.values + 3 * row.sigma * rng.standard_normal(row.values.size))
+        for row in quiet.rows
+    ]
+    loud = fleet_of(quiet.members, rows)
+    assert np.all(loud.scatter > 2)
+    assert np.all(quiet.scatter < 1.5)
+    wider = loud.lines["arm1"].slope_variance / quiet.lines["arm1"].slope_variance
+    np.testing.assert_allclose(wider, (loud.scatter / quiet.scatter) ** 2, rtol=0.6)
+
+
+def test_outliers_do_not_hide_each_other():
+    x = np.array([1.0, 1.02, 0.98, 1.01, 0.99, 1.0, 1.03, 0.97, 1.0, 1.01, 1.5, 1.52])
+    p, common = outliers(x, np.full(12, 1e-4), 1e-3)
+    assert set(np.flatnonzero(p < 1e-3)) == {10, 11}
+    assert common.count == 10
+    assert common.mean == pytest.approx(1.0, abs=0.01)
+
+
+def test_the_variance_between_robots_is_what_the_intervals_do_not_explain():
+    rng = np.random.default_rng(2)
+    variance = np.full(4000, 0.04)
+    x = rng.standard_normal(4000) * np.sqrt(variance + 0.25)
+    assert centre(x, variance).between == pytest.approx(0.25, rel=0.1)
+    assert centre(x * 0.1, variance).between == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "robot", "time"),
+    [
+        ("logs/arm1_day03.csv", "{robot}_day{time}", "arm1", 3.0),
+        ("logs/arm1/7.5.csv", "{robot}/{time}", "arm1", 7.5),
+        ("arm1_1970-01-03.csv", None, "arm1", 2.0),
+        ("1970-01-03T12:00_arm1.csv", None, "arm1", 2.5),
+        ("arm1.toml", None, "arm1", None),
+        ("arm1.toml", "{robot}", "arm1", None),
+    ],
+)
+def test_robot_and_time_by_the_name_of_a_file(name, pattern, robot, time):
+    found = member_of(Path(name), pattern)
+    assert (found.robot, found.time) == (robot, time)
+
+
+@pytest.mark.parametrize("pattern", ["{arm}", "no field", "{robot}_day{time}", "x{time}"])
+def test_patterns_that_do_not_fit_are_refused(pattern):
+    with pytest.raises(didim.InputError, match=r"--name|neither a number"):
+        member_of(Path("xarm.csv"), pattern)
+
+
+def test_few_robots_and_failures_are_told():
+    fleet = many.virtual_fleet(0)
+    few = fleet_of(fleet.members[:20], fleet.rows[:20])
+    assert any("5 robots" in note for note in few.notes)
+    one = fleet_of(fleet.members[:3], fleet.rows[:3])
+    assert (one.tests, one.findings, len(one.notes)) == (0, (), 2)
+    assert b"Nothing could be compared" in fleet_page(one, [""] * 3)
+    failed = replace(many.estimated(), status="failed")
+    none = fleet_of(fleet.members[:2], [failed, failed])
+    assert none.findings == ()
+    assert b"No identification can be used" in fleet_page(none, ["", ""])
+
+
+def test_names_in_the_page_are_escaped():
+    fleet = many.virtual_fleet(1, odd=0.5)
+    members = [replace(each, robot=f"<b>{each.robot}") for each in fleet.members]
+    page = fleet_page(fleet_of(members, fleet.rows), ["a.html"] * len(members)).decode()
+    assert "<b>arm3" not in page
+    assert "&lt;b&gt;arm3" in page
+    assert 'href="a.html"' in page
+
+
+@pytest.fixture
+def logs(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.toml").write_text(STUDY)
+    for seed in range(3):
+        record = many.record(seed)
+        columns = {"t": record.t}
+        for j in range(2):
+            columns |= {f"tau{j + 1}": record.tau[:, j], f"q{j + 1}": record.q[:, j]}
+        write_csv(tmp_path / f"arm{seed}_day1.csv", columns)
+    (tmp_path / "arm3_day1.csv").write_text("t,tau1\n1,2\n")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_page_that_links_to_the_single_ones(logs, capsys):
+    command = ["fleet", "arm.toml", "--logs", "arm?_*.csv", "--jobs", "1"]
+    assert main([*command, "--name", "{robot}_day{time}", "--out", "out", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, schema_of("fleet"))
+    assert found["robots"] == ["arm0", "arm1", "arm2"]
+    assert [each["status"] == "converged" for each in found["members"]] == [True] * 3 + [False]
+    assert "arm3_day1.csv" in found["members"][3]["reason"]
+    assert found["files"][0] == "out/fleet.html"
+    page = Path("out/fleet.html").read_text()
+    links = [each.split('"')[0] for each in page.split('href="')[1:] if each[0] == "r"]
+    assert len(links) == 3
+    assert all((Path("out") / link).exists() for link in links)
+    assert main([*command, "--out", "out"]) == 1  # nothing is missing, robots by their names
+    assert "3 of 4 identifications used" in capsys.readouterr().out
+
+
+def test_wrong_use_is_one_line(logs, capsys):
+    for arguments in (
+        ["arm.toml", "arm.toml", "--logs", "*.csv"],
+        ["arm.toml", "--logs", "none*.csv"],
+        ["arm.toml", "--scheduler", "tcp://127.0.0.1:1"],
+        ["arm.toml", "--logs", "*.csv", "--name", "{x}"],
+    ):
+        assert main(["fleet", *arguments, "--jobs", "1"]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1

@@ -1,0 +1,314 @@
+"""`run_many`: one row for each task, whatever happens to it; equal bits from every engine."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import didim
+from didim.fleet import perform
+from didim.fleet.local import in_processes
+from didim.fleet.row import FailureKind, row_of
+from didim.fleet.store import RowStore
+from didim.fleet.task import prepare
+from support import many
+from support.studies import write_csv, write_study
+
+
+def test_a_row_has_what_the_identification_found():
+    row = didim.run_many([((many.scara(), many.record(3), many.METHOD), {}, 3)], jobs=1)[0]
+    found = didim.identify(many.scara(), many.record(3), many.METHOD)
+    assert (row.status, row.seed, row.name) == ("converged", 3, "scara")
+    assert row.names == tuple(found.names)
+    np.testing.assert_array_equal(row.values, found.values)
+    np.testing.assert_array_equal(row.sigma, found.corrected_sigma)
+    np.testing.assert_array_equal(row.covariance, found.corrected_covariance)
+    np.testing.assert_allclose(row.values + row.half_width, found.interval()[:, 1], rtol=1e-14)
+    assert row.residual == found.residual
+    assert np.isnan(row.held_out)
+    assert row.seconds > 0
+
+
+def test_held_out_records_and_settings():
+    source = (many.scara(), many.record, many.METHOD, lambda seed: many.record(seed + 100))
+    wls, ols = didim.run_many([(source, {}, 1), (source, {"weights": "ols"}, 1)], jobs=1)
+    assert 0 < wls.held_out < 1
+    assert (wls.values != ols.values).any()
+    assert "ols" in ols.settings
+
+
+def test_what_fails_is_a_row_that_says_why(tmp_path):
+    def broken(seed):
+        raise ZeroDivisionError("no such thing")
+
+    def infeasible(seed):
+        raise didim.InfeasibleError("M(q) is not positive")
+
+    (tmp_path / "bad.csv").write_text("this is, no log\n1,2\n")
+    study = write_study(tmp_path)
+    write_csv(tmp_path / "run.csv")
+    scara = many.scara()
+    table = didim.run_many(
+        [
+            (study, {"experiment.file": "bad.csv"}, 0),
+            (tmp_path / "missing.toml", {}, 0),
+            (study, ["no.such.key=1"], 0),
+            ((scara, broken, many.METHOD), {}, 0),
+            ((scara, infeasible, many.METHOD), {}, 0),
+            ((scara, many.record, many.METHOD), {"weights": "nonsense"}, 0),
+            ((scara, many.record, many.METHOD), {"no_field": 1}, 0),
+            (study, {"method": "idim"}, 0),
+        ],
+        jobs=1,
+    )
+    kinds = [row.failure for row in table]
+    given = FailureKind.INPUT
+    assert kinds[:3] == [given] * 3
+    assert kinds[3:5] == [FailureKind.INTERNAL, FailureKind.INFEASIBLE]
+    assert kinds[5:] == [given, given, FailureKind.NONE]
+    assert all(row.reason for row in table)
+    assert [row.status == "failed" for row in table] == [True] * 7 + [False]
+    assert len(table.failed) == 7
+    assert "bad.csv" in table[0].reason
+    frame = table.to_frame()
+    assert len(frame) == 8
+    assert frame["ZZ1R"].notna().sum() == 1
+
+
+def test_a_changed_log_is_identified_again(tmp_path):
+    study = write_study(tmp_path)
+    write_csv(tmp_path / "run.csv")
+    task = [(study, {"method": "idim"}, 0)]
+    before = didim.run_many(task, jobs=1, folder=tmp_path / "rows")
+    text = (tmp_path / "run.csv").read_text().splitlines()
+    (tmp_path / "run.csv").write_text("\n".join(text[:-40]) + "\n")
+    after = didim.run_many(task, jobs=1, folder=tmp_path / "rows")
+    assert before[0].key != after[0].key
+    assert (before[0].values != after[0].values).any()
+
+
+def test_rows_survive_their_file_bit_for_bit(tmp_path):
+    (row,) = didim.run_many(many.tasks(1), jobs=1)
+    same = row_of(row.plain())
+    RowStore(tmp_path).add(row)
+    stored = RowStore(tmp_path).read()[row.key]
+    for each in (same, stored):
+        assert many.numbers(didim.RunTable((each,))) == many.numbers(didim.RunTable((row,)))
+    failed = replace(row, failure=FailureKind.MEMORY, held_out=np.nan)
+    assert row_of(failed.plain()).failure is FailureKind.MEMORY
+
+
+@pytest.mark.parametrize("moment", range(1, 21))
+def test_interrupted_at_any_moment_it_continues_to_the_same_table(tmp_path, monkeypatch, moment):
+    """Ctrl-C at the moments of a run: after a row, before and in the writing of a file."""
+    whole = many.numbers(didim.run_many(many.tasks(5), jobs=1))
+    calls = 0
+
+    def interrupting(function):
+        def called(*args, **kwargs):
+            nonlocal calls
+            calls += 1
+            if calls == moment:
+                raise KeyboardInterrupt
+            return function(*args, **kwargs)
+
+        return called
+
+    with monkeypatch.context() as patched:
+        patched.setattr("didim.output._stage", interrupting(didim.output._stage))
+        patched.setattr("didim.output._left_over", interrupting(didim.output._left_over))
+        patched.setattr(Path, "replace", interrupting(Path.replace))
+        with pytest.raises(KeyboardInterrupt):
+            didim.run_many(many.tasks(5), jobs=1, folder=tmp_path, progress=interrupting(print))
+    finished = len(RowStore(tmp_path).read())
+    assert finished >= (moment - 1) // 4
+    ran = []
+    table = didim.run_many(many.tasks(5), jobs=1, folder=tmp_path, progress=ran.append)
+    assert len(ran) == 5 - finished
+    assert many.numbers(table) == whole
+
+
+def test_the_file_has_the_order_of_the_tasks_and_keeps_rows_of_other_calls(tmp_path):
+    tasks = many.tasks(4)
+    didim.run_many(tasks[2:], jobs=1, folder=tmp_path)
+    table = didim.run_many(tasks, jobs=1, folder=tmp_path)
+    assert list(RowStore(tmp_path).read()) == [row.key for row in table]
+    didim.run_many(many.tasks(5)[4:], jobs=1, folder=tmp_path)
+    assert len(RowStore(tmp_path).read()) == 5
+
+
+def test_a_full_disk_leaves_what_is_finished(tmp_path, monkeypatch):
+    written = 0
+    stage = didim.output._stage
+
+    def full(place, content):
+        nonlocal written
+        written += 1
+        if written > 2:
+            place.write_bytes(content[:10])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        stage(place, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("didim.output._stage", full)
+        with pytest.raises(didim.InputError, match=r"No space left.*goes on with what is missing"):
+            didim.run_many(many.tasks(5), jobs=1, folder=tmp_path)
+    assert len(RowStore(tmp_path).read()) == 2
+    table = didim.run_many(many.tasks(5), jobs=1, folder=tmp_path)
+    assert many.numbers(table) == many.numbers(didim.run_many(many.tasks(5), jobs=1))
+
+
+def test_half_a_row_is_run_again_and_a_foreign_table_refused(tmp_path):
+    store = RowStore(tmp_path)
+    (row,) = didim.run_many(many.tasks(1), jobs=1)
+    store.add(row)
+    (file,) = (tmp_path / "rows").iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+    assert store.read() == {}
+    assert len(didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)) == 1
+    (tmp_path / "table.parquet").write_bytes(b"something else")
+    with pytest.raises(didim.InputError, match="not a table of didim"):
+        didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+
+
+def test_large_records_travel_once():
+    record = many.record(0)
+    methods = [many.METHOD, replace(many.METHOD, weights="ols")]
+    prepared = prepare([((many.scara(), record, m), {}, seed) for m in methods for seed in (0, 1)])
+    assert len(prepared.jobs) == 4
+    assert len({job.key for job in prepared.jobs}) == 4
+    assert len(prepared.blobs) == 1 + 1 + 2 + 1  # model, record, methods, no held-out records
+
+
+def test_the_same_task_twice_is_run_once():
+    ran = []
+    table = didim.run_many(many.tasks(1) * 3, jobs=1, progress=ran.append)
+    assert len(table) == 3
+    assert len(ran) == 1
+
+
+def test_kernels_are_compiled_by_one_process_of_a_machine(tmp_path, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(perform, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(perform, "warm", lambda: compiled.append(1))
+    for _ in range(3):
+        perform.settle_in.__wrapped__()
+    assert compiled == [1]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "word"),
+    [
+        ([1], "a task is"),
+        ([(1, {}, 0)], "a task is"),
+        ([((1, 2, 3), {}, 0)], "the model is"),
+        ([((None,), {}, 0)], "a task is"),
+        ([("x.toml", {}, -1)], "seed"),
+    ],
+)
+def test_what_is_no_task_is_refused(tasks, word):
+    with pytest.raises(didim.InputError, match=word):
+        didim.run_many(tasks, jobs=1)
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    with pytest.raises(didim.InputError, match=r"unknown engine 'loca'.*did you mean 'local'"):
+        didim.run_many(many.tasks(1), "loca")
+    with pytest.raises(didim.InputError, match="jobs"):
+        didim.run_many(many.tasks(1), jobs=0)
+    with pytest.raises(didim.InputError, match="needs a folder"):
+        didim.run_many(many.tasks(1), reports=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(didim.InputError, match="cannot be made a folder"):
+        didim.run_many(many.tasks(1), folder=tmp_path / "file")
+    with pytest.raises(didim.InputError, match="holds other files"):
+        didim.run_many(many.tasks(1), folder=tmp_path)
+
+
+def test_reports_are_beside_the_rows(tmp_path):
+    table = didim.run_many(many.tasks(1), jobs=1, folder=tmp_path, reports=True)
+    page = tmp_path / "reports" / f"{table[0].key[:40]}.html"
+    assert b"<html" in page.read_bytes()
+    page.unlink()
+    ran = []
+    didim.run_many(many.tasks(1), jobs=1, folder=tmp_path, reports=True, progress=ran.append)
+    assert page.exists()
+    assert len(ran) == 1
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bits_though_one_is_killed(tmp_path):
+    alone = many.numbers(didim.run_many(many.tasks(4), jobs=1))
+    sign = tmp_path / "sign"
+    table = didim.run_many(many.deadly_tasks(sign, 4, fatal=1), jobs=2, folder=tmp_path / "rows")
+    assert sign.stat().st_size == 1
+    assert many.numbers(table) == alone
+
+
+@pytest.mark.slow
+def test_a_task_that_always_kills_its_worker_is_a_row_and_tried_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("didim.fleet.local.ATTEMPTS", 1)
+    tasks = many.deadly_tasks(tmp_path / "sign", 2, fatal=1)
+    prepared = prepare(tasks)
+    replies = [row for row, _ in in_processes(prepared, prepared.jobs, False, workers=1)]
+    assert [row.failure for row in replies] == [FailureKind.NONE, FailureKind.WORKER]
+    assert "process ended" in replies[1].reason
+    store = RowStore(tmp_path / "rows")
+    store.finish(replies)
+    table = didim.run_many(tasks, jobs=1, folder=store.folder)
+    assert [row.status for row in table] == ["converged", "converged"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    tasks = many.deadly_tasks(tmp_path / "sign", 8, fatal=3)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        table = didim.run_many(tasks, client)
+    assert (tmp_path / "sign").stat().st_size == 1
+    assert many.numbers(table) == many.numbers(didim.run_many(many.tasks(8), jobs=1))
+
+
+SCRIPT = """
+import sys
+import didim
+from support import many
+from didim.fleet.task import prepare
+print(*[job.key for job in prepare(many.tasks(2)).jobs])
+sys.stdout.flush()
+if len(sys.argv) > 1:
+    didim.run_many(many.tasks(200), jobs=1, folder=sys.argv[1], progress=lambda done: print(done))
+"""
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_it_continues(tmp_path):
+    """A process that is killed leaves rows that another one, with other hashes of texts, finds."""
+    command = [sys.executable, "-u", "-c", SCRIPT, str(tmp_path)]
+    path = os.pathsep.join(each for each in sys.path if each)
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": path}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        keys = process.stdout.readline().split()
+        for _ in range(3):
+            process.stdout.readline()
+        process.kill()
+    assert keys == [job.key for job in prepare(many.tasks(2)).jobs]
+    rows = RowStore(tmp_path).read()
+    assert 3 <= len(rows) < 200
+    ran = []
+    table = didim.run_many(many.tasks(8), jobs=1, folder=tmp_path, progress=ran.append)
+    assert len(ran) == max(8 - len(rows), 0)
+    assert many.numbers(table) == many.numbers(didim.run_many(many.tasks(8), jobs=1))
