@@ -13,7 +13,8 @@ import pytest
 import didim
 from didim.cli import main
 from didim.cli.schema import schema_of
-from didim.fleet.league import League, load_league, scores
+from didim.fleet.league import League, load_league
+from didim.fleet.league_scores import scores
 from didim.fleet.league_table import markdown_table, picture
 from didim.fleet.row import FAILED
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from didim.cli.answers import LeagueAnswer, LeagueFailureAnswer, ScoreAnswer, printed
 from didim.cli.many import folder_of, run_tasks
-from didim.fleet.league import League, Score, load_league, scores
+from didim.fleet.league import League, load_league
+from didim.fleet.league_scores import Score, scores
 from didim.fleet.league_table import markdown_table, picture, text_table
 from didim.fleet.row import RunTable
 from didim.report.files import check_free, write_made, write_picture

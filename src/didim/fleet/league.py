@@ -1,6 +1,4 @@
-"""A league: every method on every virtual robot, loop, trajectory, noise and fault, many seeds;
-error, coverage, failures and time of each.
-"""
+"""A league: every method on every virtual robot, loop, trajectory, noise and fault, many seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +24,6 @@ from didim.fleet.league_schema import (
     RobotTable,
     TrajectoryTable,
 )
-from didim.fleet.row import FAILED, Row
 from didim.identification.methods.didim import DIDIM
 from didim.identification.methods.idim import IDIM
 from didim.identification.methods.iv import IV
@@ -109,27 +106,6 @@ class League:
     """From the robot to its base parameters, SI."""
 
 
-@dataclass(frozen=True)
-class Score:
-    """What became of one entry over all seeds. Numbers are medians, nan where nothing
-    converged.
-    """
-
-    entry: Entry
-    runs: int
-    failed: int
-    """Without an estimate."""
-    unconverged: int
-    """With an estimate that did not converge."""
-    error: float
-    """||chi - truth|| / ||truth|| of the base parameters."""
-    torque: float
-    """Residual of a held-out motion without noise."""
-    coverage: float
-    """Fraction of the 95 % intervals that hold the true value, over parameters and seeds."""
-    seconds: float
-
-
 def load_league(path: Path, settings: Sequence[str] = ()) -> League:
     """The league that a TOML file describes, changed by texts "key=value"."""
     data = read_toml(path, settings, "league", "; docs/league.md has one to start from")
@@ -173,41 +149,6 @@ def league_of(file: LeagueFile, folder: Path) -> League:
                         entries.append(entry)
                         tasks.append((source, {}, seed))
     return League(file.name, file.seeds, tuple(entries), tuple(tasks), truth)
-
-
-def scores(league: League, rows: Sequence[Row]) -> list[Score]:
-    """One score for each entry."""
-    found = []
-    for entry in dict.fromkeys(league.entries):
-        own = [row for each, row in zip(league.entries, rows, strict=True) if each == entry]
-        good = [row for row in own if row.converged]
-        truth = league.truth[entry.robot]
-        true = [np.array([truth[name] for name in row.names]) for row in good]
-        errors = [
-            float(np.linalg.norm(row.values - x) / np.linalg.norm(x))
-            for row, x in zip(good, true, strict=True)
-        ]
-        inside = [
-            np.abs(row.values - x) <= row.half_width for row, x in zip(good, true, strict=True)
-        ]
-        failed = sum(row.status == FAILED for row in own)
-        found.append(
-            Score(
-                entry,
-                len(own),
-                failed,
-                len(own) - len(good) - failed,
-                _median(errors),
-                _median([row.held_out for row in good]),
-                float(np.mean(np.concatenate(inside))) if inside else np.nan,
-                _median([row.seconds for row in good]),
-            )
-        )
-    return found
-
-
-def _median(values: Sequence[float]) -> float:
-    return float(np.median(values)) if values else np.nan
 
 
 def _described(table: RobotTable, folder: Path) -> tuple[DynamicModel, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from didim.fleet.league import Score
+from didim.fleet.league_scores import Score
 from didim.report.pictures import new_axes
 
 HEAD = (

@@ -16,6 +16,9 @@ from didim.report.html import Part, rendered
 from didim.results.formatting import number, percent
 from didim.results.provenance import versions
 
+_TEMPLATES = {"robots": "pictures", "time": "pictures"}
+"""Of sections whose template has another name."""
+
 
 def fleet_page(fleet: Fleet, links: Sequence[str], command: str = "") -> bytes:
     """The whole page, UTF-8; `links` are the reports of the members, empty where there is none."""
@@ -29,7 +32,7 @@ def fleet_page(fleet: Fleet, links: Sequence[str], command: str = "") -> bytes:
         ("origin", "How to reproduce it", _origin(fleet, command)),
     ]
     parts = [
-        Part(anchor, title, f"fleet/{anchor}.html", content)
+        Part(anchor, title, f"fleet/{_TEMPLATES.get(anchor, anchor)}.html", content)
         for anchor, title, content in sections
         if anchor == "headline" or any(content.values())
     ]
