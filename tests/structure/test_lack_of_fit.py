@@ -119,6 +119,13 @@ def test_other_records_are_tested_when_asked_for():
     assert other.found[0].value != found.lack.found[0].value
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("factors", [(1.0, 1.0), FAULT])
+def test_the_motion_of_the_fit_is_that_of_its_parameters(factors):
+    found = estimate(factors)
+    assert found.lack_of_fit(found.experiments) == found.lack
+
+
 def test_leaving_the_tests_out_is_told():
     found = didim.identify(model(), record(), didim.IDIM(lack_of_fit=False))
     assert found.lack is NOT_TESTED

@@ -110,7 +110,7 @@ def _finished(
         gains=gains,
         shapes=shapes,
         standard=at.x.standard,
-        fit=Fit(system, at.row_weights, system.y, records, at.x.base, problem.states(at.evaluation))
+        fit=Fit(system, at.row_weights, system.y, records, at.x.base, at.evaluation.motions)
         if method.output == "torque" and at.controller is not None
         else None,
     )

@@ -110,15 +110,16 @@ def assemble(
     if figures is None or request.is_first_stage:
         return estimate
     tests = {} if fit is None else estimate_tests(request.model, fit, estimate.residual)
-    return replace(estimate, lack=_lack(settings, estimate), tests=tests)
+    return replace(estimate, lack=_lack(settings, estimate, fit), tests=tests)
 
 
-def _lack(settings: Any, estimate: Estimate) -> LackOfFit:
+def _lack(settings: Any, estimate: Estimate, fit: Fit | None) -> LackOfFit:
     """What the model lacks, unless the method's settings leave the tests out."""
     if not settings.lack_of_fit:
         return NOT_TESTED
     if estimate.output == "torque" and estimate.residual <= SMALLEST_RESIDUAL:
         reason = "what is left of the torque is next to nothing"
         return LackOfFit(reason=reason, negligible=True)
-    gains = tuple(estimate.gains)
-    return lack_of_fit(estimate.predictor, estimate.experiments, estimate.names, gains)
+    gains, motions = tuple(estimate.gains), () if fit is None else fit.motions
+    given = estimate.predictor, estimate.experiments, estimate.names
+    return lack_of_fit(*given, gains, motions)

@@ -74,7 +74,7 @@ class RegressorMethod:
         error_at = partial(self._error_at, problem, at)
         evidence = Evidence(problem, outcome, solution, error_at)
         verdict = judge(evidence)
-        rho, motions = system.residual(at.x.base), problem.states(at.evaluation)
+        rho, motions = system.residual(at.x.base), at.evaluation.motions
         return assemble(
             request,
             "DIDIM",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.dynamics.torque import Signals, TorqueModel
+from didim.signals.states import States
 
 Array = NDArray[np.float64]
 
@@ -50,6 +51,11 @@ class Motion:
     def completed(self) -> bool:
         """Whether the simulation reached the last requested time."""
         return self.status == "completed"
+
+    @property
+    def states(self) -> States:
+        """What a regressor is computed from."""
+        return States(self.q, self.dq, self.ddq, self.slip, self.signals)
 
     def with_signals(
         self, model: TorqueModel, parameters: ArrayLike, given: Signals | None

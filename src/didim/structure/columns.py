@@ -20,7 +20,6 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.regression.system import LinearSystem, rows_of, stack
 from didim.signals.reference import Reference
-from didim.signals.states import States
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.evaluation import compare, output_error, used_rows
 from didim.simulation.motion import Motion
@@ -48,10 +47,8 @@ class SimulatedFit:
     """s by which the reference is late."""
     estimated: tuple[str, ...] = ()
     """Gains and "delay" that were unknowns."""
-
-    def states(self, motion: Motion) -> States:
-        """The states of a simulated motion."""
-        return States(motion.q, motion.dq, motion.ddq, motion.slip, motion.signals)
+    simulated: tuple[Motion, ...] = ()
+    """The motions of the records, where they are known from the fit."""
 
     def motions(self) -> tuple[Motion, ...] | None:
         """The records as simulated; None where one fails."""
@@ -76,7 +73,7 @@ class SimulatedFit:
             if isinstance(drive, Reference) and drive.interpolation == "held":
                 dq_r = np.gradient(q_r, t, axis=0)
                 ddq_r = np.gradient(dq_r, t, axis=0)
-            states, reference = self.states(motion), (q_r, dq_r, ddq_r)
+            states, reference = motion.states, (q_r, dq_r, ddq_r)
             found.append(
                 Course(self.model, self.parameters, t, states, motion.tau, k, reference, law)
             )
@@ -94,7 +91,7 @@ class SimulatedFit:
                 run = prepared(request)
             except InputError:  # too stiff a loop, at parameters that nobody gave
                 return None
-            motion = run.fixed(None)
+            motion = self.simulated[k] if self.simulated else run.fixed(None)
             if not motion.completed:
                 return None
             signals = motion.with_signals(self.model, self.parameters, request.signals)

@@ -29,6 +29,7 @@ from didim.results.prediction import every_parameter
 from didim.results.start import start_of
 from didim.signals.experiment import Experiment
 from didim.signals.states import States, reference_states
+from didim.simulation.motion import Motion
 from didim.structure.simulated_motions import simulated_motions
 
 Array = NDArray[np.float64]
@@ -47,8 +48,8 @@ class Fit:
     """On regular clocks."""
     parameters: Array
     """(b,) all base parameters."""
-    motions: tuple[States, ...] = ()
-    """Simulated in the loop; empty: the method has none."""
+    motions: tuple[Motion, ...] = ()
+    """Simulated in the loop with these parameters; empty: the method has none."""
     controller: Controller | None = None
     """The loop in which they are simulated then; None: it is not known."""
     measured: Instruments | None = None
@@ -143,7 +144,7 @@ def _both_motions(model: BaseModel, fit: Fit) -> tuple[Instruments, tuple[States
     if measured.fitted.preprocessing.states != "measured":
         raise InfeasibleError("the reference was taken for the motion")
     if fit.motions:
-        return measured, fit.motions
+        return measured, tuple(each.states for each in fit.motions)
     if fit.controller is None:
         raise InfeasibleError("instruments are simulated in the control loop; give controller")
     given = fit.controller, fit.records, measured.fitted.preprocessing

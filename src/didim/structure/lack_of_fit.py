@@ -24,6 +24,7 @@ from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.states import States
 from didim.simulation.evaluation import compare, noise_fraction
+from didim.simulation.motion import Motion
 from didim.simulation.records import record_set, regular_records
 from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
@@ -51,6 +52,7 @@ def lack_of_fit(
     experiments: Sequence[Experiment],
     names: Sequence[str],
     estimated: Sequence[str] = (),
+    motions: Sequence[Motion] = (),
 ) -> LackOfFit:
     """The tests of a fitted model on records.
 
@@ -60,18 +62,23 @@ def lack_of_fit(
         The base parameters that were estimated.
     estimated
         The gains that were, and "delay".
+    motions
+        Of the records, where a method has simulated them with these parameters.
     """
     if any(each.tau is None for each in experiments):
         return LackOfFit(reason="the tests compare torques, and a record has none")
     if any(each.gains for each in experiments):
         return LackOfFit(reason="the tests need one loop, and records have gains of their own")
     if predictor.preprocessing.states == "simulated" and predictor.controller is not None:
-        return _of_simulated(predictor, experiments, estimated)
+        return _of_simulated(predictor, experiments, estimated, motions)
     return _of_measured(predictor, experiments, names)
 
 
 def _of_simulated(
-    predictor: Predictor, experiments: Sequence[Experiment], estimated: Sequence[str]
+    predictor: Predictor,
+    experiments: Sequence[Experiment],
+    estimated: Sequence[str],
+    simulated: Sequence[Motion],
 ) -> LackOfFit:
     model, loop, how = predictor.model, predictor.controller, predictor.preprocessing
     assert loop is not None
@@ -80,9 +87,8 @@ def _of_simulated(
         "delay" in estimated,
     )  # fmt: skip
     window = records.window(how.transient)
-    fit = SimulatedFit(
-        model, predictor.parameters, loop, records, window, how.delay, tuple(estimated)
-    )
+    at = model, predictor.parameters, loop, records, window, how.delay
+    fit = SimulatedFit(*at, tuple(estimated), tuple(simulated))
     courses = fit.courses()
     if courses is None:
         return LackOfFit(reason="the loop cannot be simulated with these parameters")

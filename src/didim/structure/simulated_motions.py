@@ -44,4 +44,4 @@ def simulated_motions(
     motions = fit.motions()
     if motions is None:
         raise InfeasibleError("the loop cannot be simulated with these parameters")
-    return tuple(fit.states(each) for each in motions)
+    return tuple(each.states for each in motions)

@@ -160,7 +160,8 @@ def _started(fit: SimulatedFit, law: OtherLaw, scale: Array) -> Trial | None:
 
 def _moved(fit: SimulatedFit, law: OtherLaw, chi: Array, theta: float, scale: Array) -> Trial:
     """The trial at chi (b,) and theta."""
-    at = replace(fit, parameters=chi, controller=law.controller(theta, fit.model, chi))
+    loop = law.controller(theta, fit.model, chi)
+    at = replace(fit, parameters=chi, controller=loop, simulated=())
     errors = at.errors()
     return Trial(law, at, theta, float(np.sum((errors / scale) ** 2)))
 
@@ -211,7 +212,7 @@ def _equations(trial: Trial) -> LinearSystem | None:
             return None
     systems, selection = [], fit.records.selection
     for k, motion in enumerate(motions):
-        states, tau = fit.states(motion), measured_torque(fit.records.records[k])
+        states, tau = motion.states, measured_torque(fit.records.records[k])
         samples = fit.window.samples[k]
         system = observe(fit.model, states, tau, selection, samples, k)
         if changed is not None:

@@ -159,5 +159,5 @@ class IV:
             residual_over_noise=end.residual_over_noise,
             iterations=outcome.steps,
             history=outcome.history,
-            fit=Fit(end.system, *rows, problem.states(at.evaluation), None, instruments),
+            fit=Fit(end.system, *rows, at.evaluation.motions, None, instruments),
         )
