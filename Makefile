@@ -9,13 +9,14 @@ BIN := $(VENV)/bin
 # pytest rewrites the assertions of every test file; bytecode that is kept halves each collection.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast test-numba coverage check warm docs build bench pictures machines \
+.PHONY: help demo test test-fast test-long test-numba coverage check warm docs build bench pictures machines \
 	equations clean
 
 help:
 	@echo "make demo      identify a virtual robot with IDIM and DIDIM"
-	@echo "make test      all checks and all tests"
+	@echo "make test      all checks, and the tests that every change must pass"
 	@echo "make test-fast the tests that are not marked slow"
+	@echo "make test-long the tests that make test leaves out: many seeds, long records"
 	@echo "make coverage  all tests, and which lines they reach: a summary, and build/coverage"
 	@echo "make test-numba NUMBA=0.59.1  tests of compiled code with another version of Numba"
 	@echo "make check     ruff, mypy and the import contract"
@@ -57,10 +58,13 @@ warm: $(VENV)/.installed-test
 	@$(BIN)/python -c 'from didim.jit.compiled import warm; print(f"kernels ready: {sum(warm().values()):.1f} s")'
 
 test: check warm
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long"
 
 test-fast: warm
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow and not long"
+
+test-long: warm
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m long
 
 # The tests that depend on Numba most, in a virtual environment for each version, with the newest
 # NumPy and SciPy that fit it. The test against Pinocchio is left out: no Pinocchio with rotor

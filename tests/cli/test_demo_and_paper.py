@@ -111,7 +111,7 @@ def test_every_figure_is_drawn(runs, number, tmp_path):
     assert file.read_bytes()[:4] == b"\x89PNG"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_claims_are_judged(runs):
     """What holds here, and what does not: steps and Fv2 of VI.A, the constant and the relative
     distance of VI.B, half the bandwidth in both readings on the usual record (VI.E). 3 % at 0.5 Hz

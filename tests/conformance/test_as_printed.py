@@ -104,7 +104,7 @@ def test_without_guards_an_infeasible_iterate_ends_the_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
 def test_half_the_bandwidth_with_kp_kept(seed):
     """VI.E as (59) prints it: with kp kept, half the bandwidth converges to the inertias within
     2.5 %, a third does not converge; with kp halved too, it does not hold.
@@ -120,7 +120,15 @@ def test_half_the_bandwidth_with_kp_kept(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rate", "periods"), [(4.0, 8), (2.0, 12), (1.0, 20), (0.5, 26)])
+@pytest.mark.parametrize(
+    ("rate", "periods"),
+    [
+        (4.0, 8),
+        pytest.param(2.0, 12, marks=pytest.mark.long),
+        pytest.param(1.0, 20, marks=pytest.mark.long),
+        (0.5, 26),
+    ],
+)
 def test_an_undersampled_record_does_not_hide_a_wrong_loop(rate, periods):
     """With few samples in a period, second differences show the motion: the noise is unknown, and
     a loop of another bandwidth that explains the record better decides.

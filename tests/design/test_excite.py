@@ -171,7 +171,7 @@ def test_a_plan_after_an_estimate_and_after_its_record_agree() -> None:
     assert np.allclose(by_record.noise, 0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_predicted_sigma_is_that_of_identified_records() -> None:
     found = plan(loop=LOOP, method="idim")
     rms = np.sqrt(np.mean(found.motion.tau**2, axis=0))

@@ -138,6 +138,7 @@ def test_the_documentation_builds_without_a_warning(tmp_path):
         "html",
         *("-D", "toc_object_entries=0"),  # contents of the sidebar and copies of the sources, half
         *("-D", "extensions=myst_parser,sphinx.ext.autodoc"),  # of the time: `make docs` has them
+        *("-D", "html_theme=basic"),  # a theme draws its navigation on every page
         str(ROOT / "docs"),
         str(tmp_path),
     ]

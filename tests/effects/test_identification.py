@@ -52,7 +52,7 @@ def test_least_squares_from_exact_states(effect):
         assert value == pytest.approx(model.shape_values[name], rel=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("effect", NEW, ids=name_of)
 def test_didim_without_noise(effect):
     model, true, record, _ = identified_record(effect)

@@ -59,7 +59,7 @@ def test_without_friction_both_simulations_are_one(file, tmp_path, loop):
         assert found.errors[1] == pytest.approx(found.errors[0], rel=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exported_panda_reproduces_the_record(file, tmp_path):
     path = file(PANDA)
     model, loop, record = record_of(path, seconds=3.0, seed=3)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,11 @@ from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
 from support import many
 from support.studies import write_csv, write_study
+
+
+@cache
+def five_rows() -> list[bytes]:
+    return many.numbers(didim.run_many(many.tasks(5), jobs=1))
 
 
 def test_a_row_has_what_the_identification_found():
@@ -105,10 +111,13 @@ def test_rows_survive_their_file_bit_for_bit(tmp_path):
     assert row_of(failed.plain()).failure is FailureKind.MEMORY
 
 
-@pytest.mark.parametrize("moment", range(1, 21))
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param(k, marks=() if k % 3 == 1 else pytest.mark.long) for k in range(1, 21)],
+)
 def test_interrupted_at_any_moment_it_continues_to_the_same_table(tmp_path, monkeypatch, moment):
     """Ctrl-C at the moments of a run: after a row, before and in the writing of a file."""
-    whole = many.numbers(didim.run_many(many.tasks(5), jobs=1))
+    whole = five_rows()
     calls = 0
 
     def interrupting(function):
@@ -162,7 +171,7 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path, monkeypatch):
             didim.run_many(many.tasks(5), jobs=1, folder=tmp_path)
     assert len(RowStore(tmp_path).read()) == 2
     table = didim.run_many(many.tasks(5), jobs=1, folder=tmp_path)
-    assert many.numbers(table) == many.numbers(didim.run_many(many.tasks(5), jobs=1))
+    assert many.numbers(table) == five_rows()
 
 
 def test_half_a_row_is_run_again_and_a_foreign_table_refused(tmp_path):
@@ -267,6 +276,19 @@ def test_a_task_that_always_kills_its_worker_is_a_row_and_tried_again(tmp_path, 
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(processes=False, **settings) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        table = didim.run_many(many.tasks(5), client)
+    assert many.numbers(table) == five_rows()
+
+
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(tmp_path):
     distributed = pytest.importorskip("distributed")

@@ -30,7 +30,7 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)]
 )
-@pytest.mark.parametrize("seed", [200, 201])
+@pytest.mark.parametrize("seed", [200, pytest.param(201, marks=pytest.mark.long)])
 def test_robots_converge_from_identity(robot, effects, hertz, seed):
     m = model(robot, effects)
     trajectory = didim.Fourier.random(m.robot, seed, period=10.0)
@@ -54,7 +54,7 @@ def tx40(hertz: float, seed: int = 2010):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2010, 101])
+@pytest.mark.parametrize("seed", [101, pytest.param(2010, marks=pytest.mark.long)])
 def test_tx40_with_stiff_loops_converges_from_identity(seed):
     m, experiment, controller = tx40(40.0, seed)
     found = didim.identify(
@@ -129,7 +129,9 @@ def test_a_loop_tuned_with_a_wrong_inertia_or_drive_gain_does_little_harm(mistun
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.1, 0.5, 2.0, 10.0])
-@pytest.mark.parametrize("bandwidth", [(20.0, 50.0), (6.28, 62.8)])
+@pytest.mark.parametrize(
+    "bandwidth", [(20.0, 50.0), pytest.param((6.28, 62.8), marks=pytest.mark.long)]
+)
 def test_a_wrong_bandwidth_is_named(factor, bandwidth):
     experiment, _ = scara_record(bandwidth, noise=0.05)
     assumed = loop(tuple(factor * np.array(bandwidth)))

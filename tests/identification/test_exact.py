@@ -61,7 +61,7 @@ def test_six_joints_whose_gains_are_not_known(monkeypatch):
     assert found.gains < 0.08
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("frequency", "gains"), [((6.28, 62.8), "0.2")])
 def test_scara_from_unit_with_gains_far_off(frequency, gains):
     found = outcome(

@@ -229,7 +229,7 @@ def test_a_law_without_the_velocity_reference_is_named():
     tells.
     """
     scara = model()
-    trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=2, share=1.0)
+    trajectory = didim.Fourier.random(scara.robot, 1, period=7.3, periods=1, share=1.0)
     J = didim.largest_inertias(scara, scara.nominal)
     true = didim.PD(natural_frequency=[20.0, 50.0], inertia=J, velocity_reference=1.0, rate=500)
     record, _ = didim.virtual_experiment(

@@ -70,7 +70,7 @@ def same(a, b) -> bool:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(models_in_motion())
 def test_regressor_times_phi_is_inverse_dynamics(case):
     """Tests (2)."""
@@ -81,7 +81,7 @@ def test_regressor_times_phi_is_inverse_dynamics(case):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(models_in_motion())
 def test_base_reproduces_the_standard_model(case):
     """Tests (4), (6)."""
@@ -96,7 +96,7 @@ def test_base_reproduces_the_standard_model(case):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(models_in_motion())
 def test_inertia_matrix_is_the_part_of_the_torque_that_is_linear_in_ddq(case):
     model, q, dq, ddq, slip, phi = case
@@ -146,7 +146,7 @@ def solid_parameters(model: didim.DynamicModel, rng: np.random.Generator) -> np.
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(models_in_motion(), st.integers(0, 2**32 - 1))
 def test_direct_dynamics_inverts_inverse_dynamics(case, seed):
     """Tests (21)."""

@@ -29,7 +29,15 @@ def loops(kind: str) -> tuple[didim.PD | didim.PID | didim.Cascade, didim.PD]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["cascade", "pid", "velocity reference", "stribeck"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "cascade",
+        pytest.param("pid", marks=pytest.mark.long),
+        pytest.param("velocity reference", marks=pytest.mark.long),
+        "stribeck",
+    ],
+)
 def test_the_true_structure_is_found_and_predicts_as_well(kind):
     true, assumed = loops(kind)
     start = larger = model()
@@ -45,7 +53,7 @@ def test_the_true_structure_is_found_and_predicts_as_well(kind):
             larger,
             phi,
             true,
-            didim.Fourier.random(start.robot, seed, period=6.3, periods=2, share=0.7),
+            didim.Fourier.random(start.robot, seed, period=4.3, periods=2, share=0.7),
             rate=RATE,
             noise=0.02,
             seed=seed,

@@ -46,7 +46,7 @@ def findings(name: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mass", [50.0, 300.0])
+@pytest.mark.parametrize("mass", [50.0, pytest.param(300.0, marks=pytest.mark.long)])
 def test_emps_by_didim_from_its_torque(mass):
     """Positions are not used: the study without them says the same."""
     found = run("emps", f"didim.initial=[{mass}, 0.0, 0.0, 0.0]")
@@ -140,7 +140,7 @@ def test_tx40_needs_few_parameters():
     assert few.residual - all_of_them.residual < 0.003
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tx40_by_didim_in_an_assumed_loop():
     found = run("tx40", "method=didim")
     assert found.status == "converged"

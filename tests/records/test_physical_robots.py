@@ -113,7 +113,7 @@ def test_the_exported_ur10e_in_pinocchio(ur10e, tmp_path, index):
     assert written.validate(estimate.held_out[0]).residual < 0.045
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["tx40", "double_pendulum"])
 def test_the_cost_on_other_robots(name):
     record(name)

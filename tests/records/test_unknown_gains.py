@@ -41,7 +41,9 @@ def emps():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mass", "factor"), [(50.0, 0.25), (300.0, 4.0)])
+@pytest.mark.parametrize(
+    ("mass", "factor"), [(50.0, 0.25), pytest.param(300.0, 4.0, marks=pytest.mark.long)]
+)
 def test_emps(emps, mass, factor):
     model, experiment, loop = emps
     method = didim.DIDIM(
@@ -56,7 +58,7 @@ def test_emps(emps, mass, factor):
     assert found.residual <= 0.043
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_emps_with_its_own_gains_and_the_delay(emps):
     model, experiment, loop = emps
     method = didim.DIDIM(
@@ -74,7 +76,7 @@ def test_emps_with_its_own_gains_and_the_delay(emps):
     assert 0 < found.gains["delay"][0] < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_double_pendulum():
     columns = {"t": "time", "tau": ["tau1", "tau2"], "q": ["pos1", "pos2"]}
     measured = didim.load_experiment(record("double_pendulum", "measured.csv.gz"), columns=columns)

@@ -255,7 +255,14 @@ def test_names_that_mean_harm_do_none(opened, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", ["IDIM", "gains", "unsolved", "no records", "open loop", "effects"]
+    "kind",
+    [
+        "IDIM",
+        "unsolved",
+        "no records",
+        "effects",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("gains", "open loop")),
+    ],
 )
 def test_other_estimates_open_without_complaint(opened, tmp_path, kind):
     page = opened(found(kind).report(tmp_path / "x.html"))

@@ -125,7 +125,9 @@ def test_closest_is_closer_than_other_consistent_vectors():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(k, marks=pytest.mark.long if k > 1 else ()) for k in range(6)]
+)
 def test_whatever_a_machine_can_have_is_found(seed):
     """Links whose pseudo-inertias were changed by up to half: a consistent vector exists, so one
     must come back.

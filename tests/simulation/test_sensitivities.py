@@ -104,7 +104,7 @@ def worst(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
+@pytest.mark.parametrize("name", ["scara", "tx40", pytest.param("panda", marks=pytest.mark.long)])
 def test_smooth_friction_to_1e_5(name):
     """Tests (29), (30), (32), (38)."""
     base, beta, reference, J = robot_case(name)
@@ -113,7 +113,7 @@ def test_smooth_friction_to_1e_5(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["scara", "tx40", "panda"])
+@pytest.mark.parametrize("name", ["scara", "tx40", pytest.param("panda", marks=pytest.mark.long)])
 def test_exact_friction_to_1e_3(name):
     """Through reversals and sticking: between the two runs of a difference no contact changes what
     it does.

@@ -8,7 +8,7 @@ import pytest
 import didim
 from support.virtual import model, scara_record
 
-RUNS = 25
+RUNS = 16
 
 
 @pytest.mark.slow
