@@ -44,16 +44,6 @@ def test_its_records_have_no_torque_and_gains_of_their_own():
     assert not [each for each in findings if each.level == "fail"]
 
 
-@pytest.mark.slow
-def test_two_records_of_other_gains_predict_a_third():
-    """The whole study takes ten times as long."""
-    named = {each.name: each for each in study().records}
-    fitted = [named[f"kp {kp}, sin sin"] for kp in (100, 800)]
-    found = didim.identify(study().model, fitted, study().method())
-    assert found.status == "converged"
-    assert mean_error(found, named["kp 400, sin sin"]) < 2.5
-
-
 @pytest.mark.long
 def test_a_gain_that_it_was_not_fitted_to_is_predicted():
     found = study().run()
