@@ -40,7 +40,7 @@ def share_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     def shared(seed=0, trajectory=TRAJECTORY_SEED, bandwidth=BANDWIDTH) -> PaperExperiments:
         return _experiments(seed, trajectory, bandwidth, LONG_PERIODS)
 
-    for module in ("didim.demo", "didim.cli.paper"):
+    for module in ("didim.demo", "didim.paper.experiments"):
         monkeypatch.setattr(f"{module}.PaperExperiments", shared)
 
 
