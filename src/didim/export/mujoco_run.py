@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.errors import InputError
-from didim.robot.mjcf_compile import compiled_text, mujoco_for
+from didim.robot.mjcf.compile import compiled_text, mujoco_for
 from didim.robot.robot import Robot
 from didim.robot.simulator_values import ServoGains
 from didim.signals.reference import Trajectory
