@@ -24,9 +24,9 @@ from didim.robot.mjcf.update import updated_mjcf
 from didim.robot.mjcf.write import robot_mjcf
 from didim.robot.robot import Joint, Robot
 from didim.robot.simulator_values import left_out
-from didim.robot.update_urdf import updated_urdf
+from didim.robot.urdf.update import updated_urdf
+from didim.robot.urdf.write import robot_urdf
 from didim.robot.write_toml import robot_toml
-from didim.robot.write_urdf import robot_urdf
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate

@@ -15,7 +15,7 @@ from didim.robot.mjcf.read import read_mjcf
 from didim.robot.mjcf.tree import is_mjcf
 from didim.robot.passive import with_passive
 from didim.robot.robot import Robot
-from didim.robot.urdf import read_urdf
+from didim.robot.urdf.read import read_urdf
 
 
 def read_xml(path: Path, choice: JointChoice) -> Robot:

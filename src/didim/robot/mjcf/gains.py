@@ -10,7 +10,7 @@ from didim.robot.mjcf.compile import Model
 from didim.robot.mjcf.tree import MjcfTree
 from didim.robot.robot import Robot
 from didim.robot.simulator_values import ServoGains
-from didim.robot.urdf_numbers import written
+from didim.robot.urdf.numbers import written
 from didim.robot.xml_guard import Element
 
 

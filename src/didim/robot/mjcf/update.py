@@ -31,7 +31,7 @@ from didim.robot.mjcf.write import STIFF_FRICTION
 from didim.robot.robot import Joint, Robot
 from didim.robot.same_geometry import same_geometry
 from didim.robot.simulator_values import ServoGains, simulator_values
-from didim.robot.urdf_numbers import written
+from didim.robot.urdf.numbers import written
 from didim.robot.xml_guard import Element, put_comment
 
 Array = NDArray[np.float64]
