@@ -17,10 +17,11 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import naming
 from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import estimated_motion
-from didim.signals.reference import CachedTrajectory, Reference, Trajectory
+from didim.signals.reference import Reference
 from didim.signals.resample import period_of
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions
+from didim.signals.trajectory import CachedTrajectory, Trajectory
 from didim.simulation.distance import Distance, MotionSignals, distance
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest
