@@ -141,7 +141,7 @@ def _answer(league: League, table: RunTable, found: list[Score], files: list[str
         for entry, row in zip(league.entries, table.rows, strict=True)
         if not row.converged
     ]
-    table_of = [ScoreAnswer(**asdict(each.entry), **finite({**_numbers(each)})) for each in found]
+    table_of = [ScoreAnswer(**asdict(each.entry), **finite(_numbers(each))) for each in found]
     return LeagueAnswer(
         name=league.name,
         seeds=league.seeds,
