@@ -16,6 +16,7 @@ from didim.cli.shared.options import add_file, add_force, add_json, add_report, 
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
+from didim.output import refuse_inputs
 
 if TYPE_CHECKING:
     from didim.design import Plan
@@ -105,10 +106,11 @@ def run(options: argparse.Namespace) -> int:
     out = named_output(options.out, tuple(KINDS))
     page = named_output(options.report, ENDINGS)
     study = didim.load_study(options.source, options.set) if _is_study(options.source) else None
+    outputs = [file for file in (out, page) if file]
+    overwrite = free_outputs(outputs, options.force)
     inputs = [Path(options.source)] if study is None else study.inputs
     results = [file for each in options.after for file in files_of_result(Path(each))]
-    outputs = [file for file in (out, page) if file]
-    overwrite = free_outputs(outputs, [*inputs, *results], options.force)
+    refuse_inputs(outputs, [*inputs, *results])
     after = [didim.load_estimate(each) for each in options.after]
     plan = _plan(study, after, options, page is not None)
     saved = save_all(

@@ -18,9 +18,9 @@ from didim.cli.shared.options import (
 )
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
+from didim.output import Overwrite, refuse_inputs
 
 if TYPE_CHECKING:
-    from didim.output import Overwrite
     from didim.robot import Robot
     from didim.study import Study
 
@@ -59,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
     robot = _named(options.robot_out, study, "robot", (".urdf", ".xml", ".toml"))
     page = _named(options.report, study, "report", ENDINGS)
     outputs = [each for file in (result, robot, page) if file for each in files_of_result(file)]
-    overwrite = free_outputs(outputs, study.inputs, options.force)
+    overwrite = free_outputs(outputs, options.force)
+    if outputs:
+        refuse_inputs(outputs, study.inputs)
     with progress(f"identifying {study.model.robot.name}") as report:
         estimate = study.run(report, origin={"command": options.command})
     like = None if robot is None else study.description(robot.suffix.lower())

@@ -14,10 +14,10 @@ from didim.cli.shared.estimate_parts import SuspectAnswer, suspects
 from didim.cli.shared.options import add_file, add_force, add_json, add_study
 from didim.cli.shared.outputs import Writer, free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
+from didim.output import Overwrite, refuse_inputs, write
 
 if TYPE_CHECKING:
     from didim.improvement.path import Improvement, Step
-    from didim.output import Overwrite
 
 DESCRIPTION = (
     "Identify, test what is missing, add it, repeat. Something stays only if records that the fit "
@@ -49,7 +49,6 @@ def run(options: argparse.Namespace) -> int:
     """Print the path, write the improved study and the report; status 1 if the last model did not
     converge or should not be used.
     """
-    from didim.output import write
     from didim.report.html import ENDINGS
     from didim.report.page import write_report
     from didim.results.store import files_of_result, save
@@ -60,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
     page = named_output(options.report, ENDINGS)
     inside = None if out is None else out.with_name(f"{out.stem}-model.json")
     outputs = [each for file in (out, page, inside) if file for each in files_of_result(file)]
-    overwrite = free_outputs(outputs, study.inputs, options.force)
+    overwrite = free_outputs(outputs, options.force)
+    if outputs:
+        refuse_inputs(outputs, study.inputs)
     with progress(f"improving {study.model.robot.name}") as report:
         found = study.improve(report, origin={"command": options.command})
     own_model = model_inside(study, found)

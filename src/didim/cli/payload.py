@@ -23,10 +23,10 @@ from didim.cli.shared.options import (
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
+from didim.output import Overwrite, refuse_inputs
 
 if TYPE_CHECKING:
     from didim.identification.identify import Method
-    from didim.output import Overwrite
     from didim.payload import Payload
     from didim.results import Estimate
     from didim.signals import Experiment
@@ -85,8 +85,8 @@ def run(options: argparse.Namespace) -> int:
     robot = named_output(options.robot_out, (".urdf", ".xml", ".toml"))
     page = named_output(options.report, ENDINGS)
     outputs = [each for file in (result, robot, page) if file for each in files_of_result(file)]
-    inputs = [*files_of_result(Path(options.result)), *map(Path, options.files)]
-    overwrite = free_outputs(outputs, inputs, options.force)
+    overwrite = free_outputs(outputs, options.force)
+    refuse_inputs(outputs, [*files_of_result(Path(options.result)), *map(Path, options.files)])
     empty = didim.load_estimate(options.result)
     records, method = _records(options, empty)
     friction = "held" if options.hold_friction else "estimated"

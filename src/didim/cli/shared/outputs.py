@@ -15,7 +15,7 @@ from typing import Any
 
 from didim.cli.shared.answer import Answer, printed
 from didim.errors import InfeasibleError, InputError, internal_error
-from didim.output import Overwrite, Seen, UnwritableError, free, refuse_inputs, write_elsewhere
+from didim.output import Overwrite, Seen, UnwritableError, free, write_elsewhere
 
 OVERWRITE_HINT = "give another name, or --force"
 
@@ -39,14 +39,10 @@ def named_output(given: str | Path | None, endings: Sequence[str]) -> Path | Non
     return path
 
 
-def free_outputs(outputs: Sequence[Path], inputs: Iterable[Path], force: bool) -> Overwrite:
-    """Refuse, before any work, files that cannot be written or that are read; returns what may be
-    written over.
-    """
+def free_outputs(outputs: Sequence[Path], force: bool) -> Overwrite:
+    """Refuse, before any work, files that cannot be written; returns what may be written over."""
     for each in outputs:
         free(each, force, OVERWRITE_HINT)
-    if outputs:
-        refuse_inputs(outputs, inputs)
     return Seen.now(outputs) if force else False
 
 
