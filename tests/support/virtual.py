@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import didim
-from didim.paper.experiments import BANDWIDTH, TRAJECTORY_SEED, PaperExperiments
+from didim.paper.experiments import PaperExperiments
+from didim.paper.virtual_scara import BANDWIDTH, TRAJECTORY_SEED
 
 
 @cache

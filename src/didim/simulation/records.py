@@ -22,8 +22,9 @@ from didim.signals.resample import period_of, regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions
 from didim.signals.trajectory import Trajectory
-from didim.simulation.record_set import MEASURED, RecordSet, Start
+from didim.simulation.record_set import RecordSet
 from didim.simulation.setup import ENABLED
+from didim.simulation.starts import MEASURED, Start
 from didim.validation import per_joint
 
 Array = NDArray[np.float64]
