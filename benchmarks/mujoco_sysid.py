@@ -21,7 +21,7 @@ import numpy as np
 
 import didim
 from benchmarks.resumable import run_missing
-from didim.robot.write_mjcf import STIFF_FRICTION
+from didim.robot.mjcf.write import STIFF_FRICTION
 from support.mjcf import PANDA
 
 RESULTS = Path(__file__).parent / "results" / "mujoco_sysid.jsonl"

@@ -29,7 +29,7 @@ def runs() -> PaperExperiments:
 @pytest.mark.slow
 def test_demo_prints_both_methods_and_draws(capsys, tmp_path, monkeypatch):
     share_paper(monkeypatch)
-    monkeypatch.setattr("didim.cli.demo.demo", cache(demo))
+    monkeypatch.setattr("didim.demo.demo", cache(demo))
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     for piece in (

@@ -42,7 +42,7 @@ def asked(monkeypatch, tmp_path) -> dict:
         seen.update(settings, model=model)
         return replace(plan_of("scara"), stopped=seen.get("stop", False))
 
-    monkeypatch.setattr("didim.cli.excite.excite", planned)
+    monkeypatch.setattr("didim.excite", planned)
     monkeypatch.setattr("didim.study.planned.excite", planned)
     monkeypatch.chdir(tmp_path)
     Path("plan.toml").write_text(STUDY)

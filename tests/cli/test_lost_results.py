@@ -108,7 +108,7 @@ def test_what_was_there_at_the_start_is_written_over_with_force(folder):
 
 
 def test_a_report_that_fails_does_not_cost_the_result(folder, monkeypatch, capsys):
-    monkeypatch.setattr("didim.cli.identify.write_report", lambda *_, **__: [][0])
+    monkeypatch.setattr("didim.report.page.write_report", lambda *_, **__: [][0])
     command = ["identify", str(folder / "study.toml"), "--report", str(folder / "r.html")]
     assert main(command) == 1
     printed, told = capsys.readouterr()
@@ -149,7 +149,7 @@ def test_an_output_that_is_an_input_is_refused_always(name, tmp_path, monkeypatc
     write_study(tmp_path, described)
     before = Path(file).read_bytes()
     if "--with" in command:
-        monkeypatch.setattr("didim.cli.simulate.load_estimate", lambda _: None)
+        monkeypatch.setattr("didim.load_estimate", lambda _: None)
     assert main([*command, "--force"]) == 2
     assert "is read by this command" in capsys.readouterr().err
     assert Path(file).read_bytes() == before

@@ -81,7 +81,7 @@ def test_a_result_that_is_no_good_is_reported_too(tmp_path, capsys):
 @pytest.mark.slow
 def test_the_demo_writes_its_report_again_but_not_over_others(tmp_path, capsys, monkeypatch):
     share_paper(monkeypatch)
-    monkeypatch.setattr("didim.cli.demo.demo", cache(demo))
+    monkeypatch.setattr("didim.demo.demo", cache(demo))
     (tmp_path / "mine.html").write_text("mine")
     assert main(["demo", "--report", "mine.html"]) == 2
     assert "was not made by didim" in capsys.readouterr().err

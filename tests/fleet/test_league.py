@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import jsonschema
@@ -12,9 +12,10 @@ import pytest
 
 import didim
 from didim.cli import main
+from didim.cli.league import ScoreAnswer
 from didim.cli.schema import schema_of
-from didim.fleet.league import League, load_league
-from didim.fleet.league_scores import scores
+from didim.fleet.league import Entry, League, load_league
+from didim.fleet.league_scores import Score, scores
 from didim.fleet.league_table import markdown_table, picture
 from didim.fleet.row import FAILED
 
@@ -86,6 +87,13 @@ def test_scores_are_what_they_say(file):
     assert (score.torque, score.seconds) == (0.3, 2.0)
     assert "| 1/4 | 1/4 | 15 | 30 | 50 | 2 |" in markdown_table([score])
     assert len(picture([score])) == 4
+
+
+def test_the_answer_has_every_field_of_a_score():
+    entry, score, answer = (
+        [each.name for each in fields(kind)] for kind in (Entry, Score, ScoreAnswer)
+    )
+    assert answer == [*entry, *score[1:]]
 
 
 def test_noise_and_faults_are_in_the_record_and_not_in_the_held_out_one(file):

@@ -83,8 +83,8 @@ def test_gains_by_poles_leave_it_free():
 @pytest.mark.parametrize("ending", [".toml", ".urdf"])
 def test_files(tmp_path, ending):
     robot = didim.load_robot("double_pendulum", passive=["elbow"])
+    from didim.robot.urdf.write import robot_urdf
     from didim.robot.write_toml import robot_toml
-    from didim.robot.write_urdf import robot_urdf
 
     path = tmp_path / f"acrobot{ending}"
     path.write_text(robot_toml(robot) if ending == ".toml" else robot_urdf(robot))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import didim
-from didim.cli.identify import answer
+from didim.cli.shared.estimate_answer import estimate_answer
 from support.estimates import estimate_at, estimate_of, physical_parameters
 
 CABLE = {"torque": "k * (q - q0)", "unknown": {"k": {"unit": "N.m/rad"}}, "fixed": {"q0": 0.2}}
@@ -41,7 +41,7 @@ def test_saved_and_loaded(estimate, tmp_path):
     ]
     expected = torque(estimate.model, estimate.parameters)
     np.testing.assert_array_equal(torque(again.model, again.parameters), expected)
-    answered = answer(replace(again, shapes={"vs1": (0.3, 0.01)}), []).shapes
+    answered = estimate_answer(replace(again, shapes={"vs1": (0.3, 0.01)}), []).shapes
     assert answered["vs1"] == [0.3, 0.01]
     assert answered["ds1"] == [2.0, None]
     assert set(answered) == set(estimate.model.full.shape_values)

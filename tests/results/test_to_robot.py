@@ -191,8 +191,8 @@ def test_names_that_need_care(tmp_path):
 
 def test_pitch_at_a_right_angle(tmp_path):
     """Where roll and yaw turn about the same axis, the written angles still give the rotation."""
-    from didim.robot.urdf_numbers import _rotation
-    from didim.robot.write_urdf import roll_pitch_yaw
+    from didim.robot.urdf.numbers import _rotation
+    from didim.robot.urdf.write import roll_pitch_yaw
 
     rng = np.random.default_rng(0)
     for pitch in (np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, np.pi / 2 + 1e-13, 0.3):

@@ -7,8 +7,8 @@ import pytest
 import didim
 from didim.robot.effect_tables import effect_table
 from didim.robot.serialisation import plain_robot, robot_of
+from didim.robot.urdf.write import robot_urdf
 from didim.robot.write_toml import robot_toml
-from didim.robot.write_urdf import robot_urdf
 from support.files import ARM_URDF
 
 EFFECTS = """

@@ -10,8 +10,8 @@ import pytest
 import didim
 from didim.robot.mimic import Mimic
 from didim.robot.serialisation import plain_robot, robot_of
+from didim.robot.urdf.write import robot_urdf
 from didim.robot.write_toml import robot_toml
-from didim.robot.write_urdf import robot_urdf
 from support.estimates import estimate_of
 from support.files import ARM_TOML
 from support.random_urdf import random_urdf

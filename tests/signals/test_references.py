@@ -83,6 +83,27 @@ def test_a_trajectory_read_by_the_loop_is_exact():
     assert np.abs(one.q - two.q).max() < 1e-9
 
 
+@pytest.mark.parametrize("kind", ["trajectory", "reference"])
+def test_a_trajectory_that_is_delayed_and_raised_on_another_clock(kind):
+    delay, zero, origin = 0.03, np.array([0.1, -0.2]), 0.5
+    own = didim.Fourier.random(didim.load_robot("scara"), 1, period=2.0)
+    if kind == "reference":
+        t = np.linspace(*own.span, 2001)
+        own = didim.Reference(t, *own.sample(t))
+    moved = own.delayed(delay).raised(zero).shifted(origin)
+    assert moved.span == (own.span[0] - origin, own.span[1] - origin)
+    t = np.linspace(0.2, 1.2, 7)
+    q, dq, ddq = own.sample(t + origin - delay)
+    for found, expected in zip(moved.sample(t), (q + zero, dq, ddq), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(moved.positions(t), q + zero, atol=1e-12)
+    cubic = moved.piecewise_cubic(t[0], t[-1], 0.001)
+    index = np.searchsorted(cubic.time, t, side="right") - 1
+    u = (t - cubic.time[index])[:, None]
+    read = np.sum(cubic.value[index] * u[:, :, None] ** np.arange(4), axis=2)
+    np.testing.assert_allclose(read, q + zero, atol=1e-8)
+
+
 def test_experiment_between_and_shapes():
     tau, q = np.random.default_rng(0).standard_normal((2, 51, 2))
     record = didim.Experiment(t=T, tau=tau, q_ref=q, q=q, name="run")

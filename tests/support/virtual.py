@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import didim
-from didim.paper.experiments import BANDWIDTH, TRAJECTORY_SEED, PaperExperiments
+from didim.paper.experiments import PaperExperiments
+from didim.paper.virtual_scara import BANDWIDTH, TRAJECTORY_SEED
 
 
 @cache
@@ -40,7 +41,7 @@ def share_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     def shared(seed=0, trajectory=TRAJECTORY_SEED, bandwidth=BANDWIDTH) -> PaperExperiments:
         return _experiments(seed, trajectory, bandwidth, LONG_PERIODS)
 
-    for module in ("didim.demo", "didim.cli.paper"):
+    for module in ("didim.demo", "didim.paper.experiments"):
         monkeypatch.setattr(f"{module}.PaperExperiments", shared)
 
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
+from typing import Annotated
 
-from didim.checks.finding import LEVELS
-from didim.cli.answers import CheckAnswer, FindingAnswer, printed
-from didim.cli.progress import progress
-from didim.study import load_study
+import didim
+from didim.cli.shared.answer import Answer, OneOf, printed
+from didim.cli.shared.options import add_json, add_study
+from didim.cli.shared.progress import progress
+
+DESCRIPTION = "Each finding is pass, warn or fail, with a remedy. Exit status 1 if one fails."
+EXAMPLES = """
+didim check study.toml
+didim check study.toml --set experiment.between=[0,10]
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """A study."""
+    add_study(command)
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings; status 1 if one fails, 0 also where some could not be judged."""
-    study = load_study(options.study, options.set)
+    from didim.checks.finding import LEVELS
+
+    study = didim.load_study(options.study, options.set)
     with progress(f"checking {study.name}"):
         findings = study.check()
     counts = {level: sum(each.level == level for each in findings) for level in LEVELS}
@@ -26,3 +42,22 @@ def run(options: argparse.Namespace) -> int:
             f"at, {counts['fail']} failed."
         )
     return 1 if counts["fail"] else 0
+
+
+@dataclass(frozen=True, eq=False)
+class FindingAnswer(Answer):
+    """One finding of `didim check`."""
+
+    check: str
+    level: Annotated[str, OneOf("pass", "unjudged", "warn", "fail")]
+    experiment: str
+    found: str
+    remedy: str
+
+
+@dataclass(frozen=True, eq=False)
+class CheckAnswer(Answer):
+    """The result of `didim check`."""
+
+    passed: bool
+    findings: list[FindingAnswer]

@@ -6,18 +6,39 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from didim.cli.progress import progress
-from didim.demo import demo
+from didim.cli.shared.options import add_file, add_force
+from didim.cli.shared.progress import progress
 from didim.errors import InputError
 from didim.output import Seen
-from didim.report.data import report_data
-from didim.report.files import check_free, write_made, write_picture
-from didim.report.page import page
-from didim.report.pictures import new_axes, torques
+
+DESCRIPTION = "Prints the table, draws the torques and writes the HTML report of DIDIM."
+EXAMPLES = """
+didim demo
+didim demo --picture torques.png
+didim demo --report demo.html
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """The files to write."""
+    for kind, ending in (("picture", "png"), ("report", "html")):
+        add_file(
+            command,
+            f"--{kind}",
+            default=f"didim-demo.{ending}",
+            help="to write (default %(default)s)",
+        )
+    add_force(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the table, draw the torques, write the report."""
+    from didim.demo import demo
+    from didim.report.data import report_data
+    from didim.report.files import check_free, write_made, write_picture
+    from didim.report.page import page
+    from didim.report.pictures import new_axes, torques
+
     file = check_free(Path(options.picture), ".png", options.force)
     report = check_free(Path(options.report), ".html", options.force)
     seen = Seen.now([file, report])

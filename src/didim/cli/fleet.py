@@ -3,28 +3,62 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from didim.cli.answers import (
-    FleetAnswer,
-    FleetFindingAnswer,
-    FleetParameterAnswer,
-    MemberAnswer,
-    printed,
+from didim.cli.shared.answer import Answer, Number, OneOf
+from didim.cli.shared.many import add_engine, folder_of, run_tasks
+from didim.cli.shared.options import add_file, add_json, add_set
+from didim.cli.shared.outputs import show
+
+if TYPE_CHECKING:
+    from didim.fleet.analysis import Fleet
+    from didim.fleet.members import Member
+    from didim.fleet.row import Row
+
+DESCRIPTION = (
+    "Each FILE is a study of one robot at one time; with --logs, one study is run on each log. "
+    "Robots and times are in the names of the files: an ISO date, or as --name says. Exit status "
+    "0: nothing stands out, 1: something does or was not identified, 2: bad input."
 )
-from didim.cli.many import folder_of, run_tasks
-from didim.fleet.analysis import Fleet, fleet_of
-from didim.fleet.members import Member, tasks_of_fleet
-from didim.fleet.page import fleet_page, parameter_rows, sentence
-from didim.fleet.row import Row
-from didim.fleet.run import report_file
-from didim.report.files import check_free, write_made
-from didim.results.serialisation import finite
+EXAMPLES = """
+didim fleet arm1.toml arm2.toml arm3.toml arm4.toml arm5.toml --out fleet
+didim fleet arm.toml --logs "logs/*.csv" --name "{robot}_day{time}" --out fleet
+didim fleet arm.toml --logs "logs/*.csv" --engine dask --scheduler tcp://10.0.0.1:8786
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """Studies, logs, and how they are run."""
+    add_file(command, "studies", nargs="+", help="studies, .toml files")
+    add_set(command)
+    command.add_argument(
+        "--logs",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="logs that the study is run on, such as 'logs/*.csv'; repeatable",
+    )
+    command.add_argument(
+        "--name",
+        metavar="PATTERN",
+        help="where the names of the files, without ending, have robot and time: "
+        '"{robot}_day{time}"',
+    )
+    add_engine(
+        command, "rows (Parquet), the report fleet.html and those of the single identifications"
+    )
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what stands out, write the report; status 1 if something does or is missing."""
+    from didim.fleet.analysis import fleet_of
+    from didim.fleet.members import tasks_of_fleet
+    from didim.fleet.page import fleet_page
+    from didim.report.files import check_free, write_made
+
     members, tasks = tasks_of_fleet(options.studies, options.logs, options.name, options.set)
     folder = folder_of(options)
     page = None if folder is None else check_free(folder / "fleet.html", ".html")
@@ -35,22 +69,21 @@ def run(options: argparse.Namespace) -> int:
         links = [_link(folder, row) for row in table]
         write_made(page, fleet_page(fleet, links, options.command))
         files = [str(page), str(folder / "table.parquet")]
-    if options.json:
-        print(printed(_answer(fleet, files)))
-    else:
-        print(_text(fleet))
-        if files:
-            print(f"\nWritten: {', '.join(files)}")
+    show(options, lambda: _answer(fleet, files), lambda: _text(fleet), files)
     return 0 if len(fleet.used) == len(fleet.members) and not fleet.findings else 1
 
 
 def _link(folder: Path, row: Row) -> str:
     """The report of a row, as seen from the page of the fleet; empty where there is none."""
+    from didim.fleet.run import report_file
+
     file = report_file(folder, row.key)
     return file.relative_to(folder).as_posix() if file.exists() else ""
 
 
 def _text(fleet: Fleet) -> str:
+    from didim.fleet.page import parameter_rows, sentence
+
     lines = [
         f"{len(fleet.robots)} robots, {len(fleet.used)} of {len(fleet.members)} identifications "
         f"used: {sentence(fleet)}"
@@ -74,7 +107,79 @@ def _text(fleet: Fleet) -> str:
     return "\n".join([*lines, *(["", *fleet.notes] if fleet.notes else [])])
 
 
+@dataclass(frozen=True, eq=False)
+class MemberAnswer(Answer):
+    """One identification of a fleet."""
+
+    name: str
+    """Of its file."""
+    robot: str
+    time: float | None
+    """Days since 1970 for dates, else the number in the name; null: not known."""
+    status: str
+    """converged, stopped, diverged or unexcited; failed where there is no estimate."""
+    reason: str
+    verdict: Annotated[str, OneOf("yes", "care", "no", "")]
+    names: list[str]
+    values: list[Number]
+    sigma: list[Number]
+    """Corrected for the colour of the residuals."""
+    residual: Number
+    held_out: Number
+    seconds: Number
+
+
+@dataclass(frozen=True, eq=False)
+class FleetParameterAnswer(Answer):
+    """One parameter of a fleet."""
+
+    name: str
+    mean: float
+    """Of the robots that do not differ, SI."""
+    between: float
+    """Standard deviation between them, beyond that of their estimates."""
+    scatter: float
+    """From day to day, over what the intervals say; at least 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class FleetFindingAnswer(Answer):
+    """One parameter of one robot that stands out."""
+
+    kind: Annotated[str, OneOf("differs", "drifts")]
+    robot: str
+    parameter: str
+    value: float
+    """SI: of the robot at its mean time, or its slope per day."""
+    sigma: float
+    usual: float
+    """Mean of the others; 0 for a slope."""
+    change: Number
+    """Fraction: against the others, or from the first to the last time."""
+    p_value: float
+    """Corrected for the number of tests."""
+
+
+@dataclass(frozen=True, eq=False)
+class FleetAnswer(Answer):
+    """The result of `didim fleet`."""
+
+    sentence: str
+    robots: list[str]
+    findings: list[FleetFindingAnswer]
+    """Surest first."""
+    parameters: list[FleetParameterAnswer]
+    members: list[MemberAnswer]
+    tests: int
+    notes: list[str]
+    files: list[str]
+    """What was written."""
+
+
 def _answer(fleet: Fleet, files: list[str]) -> FleetAnswer:
+    from didim.fleet.page import sentence
+    from didim.results.serialisation import finite
+
     parameters = [
         FleetParameterAnswer(
             name=name,
@@ -97,6 +202,8 @@ def _answer(fleet: Fleet, files: list[str]) -> FleetAnswer:
 
 
 def _member(member: Member, row: Row) -> MemberAnswer:
+    from didim.results.serialisation import finite
+
     return MemberAnswer(
         name=member.name,
         robot=member.robot,

@@ -6,22 +6,57 @@ import argparse
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from didim.cli.joints import joint_options
-from didim.cli.progress import progress
-from didim.control.actuators import loop_of_robot_file
-from didim.dynamics import DynamicModel
+import didim
+from didim.cli.shared.joints import add_joints, joint_options
+from didim.cli.shared.options import add_file, add_force
+from didim.cli.shared.outputs import OVERWRITE_HINT
+from didim.cli.shared.progress import progress
 from didim.errors import InputError, shortened
 from didim.output import free, refuse_inputs, write
-from didim.robot import load_robot, shipped_robots
-from didim.signals.tables import read_table
-from didim.study.template import data_template, virtual_template
 
-OVERWRITE_HINT = "give another name, or --force"
+if TYPE_CHECKING:
+    from didim.study.template import Template
+
+DESCRIPTION = (
+    "Without --data it comes with a virtual record of the robot; with it, the columns are guessed "
+    "from their names or, without a header, from what they hold."
+)
+EXAMPLES = """
+didim init
+didim init arm.toml --robot arm.urdf
+didim init arm.toml --robot arm.urdf --data run.csv
+didim init arm.toml --robot mobile.urdf --lock wheel_left=0 --lock wheel_right=0
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """The study to write, its robot and its log."""
+    add_file(
+        command,
+        "study",
+        nargs="?",
+        default="study.toml",
+        help="to write (default %(default)s)",
+    )
+    add_file(
+        command,
+        "--robot",
+        default="scara",
+        help="a .urdf, .xml (MJCF) or .toml file, or a shipped robot",
+    )
+    add_file(command, "--data", help="your log: .csv .tsv .mat .npz .parquet .bag .mcap")
+    add_joints(command)
+    add_force(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the study, and a virtual record where no log was given."""
+    from didim.control.actuators import loop_of_robot_file
+    from didim.signals.tables import read_table
+    from didim.study.template import data_template, virtual_template
+
     study = Path(options.study)
     if study.suffix != ".toml":
         raise InputError(f"{study}: a study is written as .toml.")
@@ -34,11 +69,10 @@ def run(options: argparse.Namespace) -> int:
     outputs = [study, record] if options.data is None else [study]
     refuse_inputs(outputs, [Path(each) for each in (options.robot, options.data) if each])
     chosen = joint_options(options)
-    model = DynamicModel(load_robot(options.robot, *chosen))
+    model = didim.DynamicModel(didim.load_robot(options.robot, *chosen))
     loop = loop_of_robot_file(options.robot, *chosen)
-    robot = (
-        options.robot if options.robot in shipped_robots() else _relative_to(study, options.robot)
-    )
+    shipped = options.robot in didim.shipped_robots()
+    robot = options.robot if shipped else _relative_to(study, options.robot)
     if options.data is None:
         free(record, options.force, OVERWRITE_HINT)
         with progress("recording a virtual robot"):
@@ -49,8 +83,16 @@ def run(options: argparse.Namespace) -> int:
         template = data_template(study, robot, model, data, table, loop)
     write(template.files, options.force, OVERWRITE_HINT)
     print(f"Written: {', '.join(str(file) for file in template.files)}")
-    lacks = () if loop is None or not loop.lacks else (f"loop: {loop.lacks}",)
-    for note in (*template.notes, *template.guess.remarks, *lacks):
+    _print_guess(template, "" if loop is None else loop.lacks)
+    name = shlex.quote(str(study))
+    print(f"Next: didim check {name}, then didim identify {name}")
+    return 1 if template.missing else 0
+
+
+def _print_guess(template: Template, lacks: str) -> None:
+    """What was guessed, and what the loop of the robot file lacks."""
+    loop = (f"loop: {lacks}",) if lacks else ()
+    for note in (*template.notes, *template.guess.remarks, *loop):
         print(f"  {note}")
     for signal, columns in template.guess.columns.items():
         listed = columns if isinstance(columns, list) else [columns]
@@ -64,9 +106,6 @@ def run(options: argparse.Namespace) -> int:
             f"To be filled in, in columns: {', '.join(template.missing)}; they cannot be guessed "
             "from the log."
         )
-    name = shlex.quote(str(study))
-    print(f"Next: didim check {name}, then didim identify {name}")
-    return 1 if template.missing else 0
 
 
 def _relative_to(study: Path, file: str) -> str:

@@ -13,15 +13,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from didim.cli.parser import make_parser
-from didim.cli.streams import discard, open_closed_streams
+from didim.cli.shared.streams import discard, open_closed_streams
 from didim.errors import InfeasibleError, InputError, internal_error, readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     open_closed_streams()
-    options = make_parser().parse_args(argv)
-    options.command = shlex.join(["didim", *(sys.argv[1:] if argv is None else argv)])
+    words = sys.argv[1:] if argv is None else list(argv)
+    options = make_parser(words).parse_args(words)
+    options.command = shlex.join(["didim", *words])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

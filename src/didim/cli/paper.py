@@ -3,21 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
-import numpy as np
-
-from didim.cli.progress import progress
+from didim.cli.shared.options import add_force
+from didim.cli.shared.progress import progress
 from didim.errors import InputError
 from didim.output import Seen
-from didim.paper.claims import claims
-from didim.paper.experiments import PaperExperiments
-from didim.paper.figures import draw, figure_files
-from didim.paper.tables import TABLES, table
+
+DESCRIPTION = (
+    "Section VI: Tables 1-9 by the method as printed, the guarded one and the paper's figures "
+    "beside it, Figures 10-15, and which claims hold here."
+)
+EXAMPLES = """
+didim paper
+didim paper --table 5
+didim paper --figures pictures
+didim paper --table 8 --loop 50,60 --trajectory 70
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """The table, the figures and the virtual robot."""
+    command.add_argument("--table", type=int, metavar="N", help="one table only, 1 to 9")
+    command.add_argument(
+        "--figures",
+        metavar="FOLDER",
+        help="draw Figures 10-15 there (default, without --table: didim-paper)",
+    )
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the noise (default 0)"
+    )
+    command.add_argument(
+        "--trajectory",
+        type=int,
+        default=2010,
+        metavar="N",
+        help="seed of the trajectory, a Fourier series (default 2010)",
+    )
+    command.add_argument(
+        "--loop",
+        default="20,50",
+        metavar="W1,W2",
+        help="natural frequencies of the true loop, rad/s (default 20,50)",
+    )
+    add_force(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the tables and claims, draw the figures."""
+    from didim.paper.claims import claims
+    from didim.paper.experiments import PaperExperiments
+    from didim.paper.figures import draw, figure_files
+    from didim.paper.tables import TABLES, table
+
     if options.table is not None and options.table not in TABLES:
         raise InputError(f"The paper has Tables 1 to 9, not {options.table}.")
     for name in ("seed", "trajectory"):
@@ -52,6 +91,6 @@ def _loop(text: str) -> tuple[float, float]:
             f"--loop takes the natural frequencies of the two joints, rad/s, such as 20,50; found "
             f"{text!r}."
         ) from None
-    if not (0 < first < np.inf and 0 < second < np.inf):
+    if not (0 < first < math.inf and 0 < second < math.inf):
         raise InputError(f"--loop takes positive natural frequencies, found {text!r}.")
     return first, second

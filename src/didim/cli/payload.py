@@ -5,50 +5,94 @@ load.
 from __future__ import annotations
 
 import argparse
-import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from didim.cli.answers import PayloadAnswer, PayloadSigmaAnswer, printed
-from didim.cli.identify import answer, named_output
-from didim.cli.init import OVERWRITE_HINT
-from didim.cli.progress import progress
-from didim.cli.saving import Writer, saved
+import didim
+from didim.cli.shared.answer import Answer, Number, OneOf
+from didim.cli.shared.estimate_answer import IdentifyAnswer, estimate_answer
+from didim.cli.shared.options import (
+    add_file,
+    add_force,
+    add_json,
+    add_project,
+    add_result,
+    add_set,
+)
+from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
+from didim.cli.shared.progress import progress
 from didim.errors import InputError
-from didim.output import Overwrite, Seen, free, refuse_inputs
-from didim.payload import Payload, identify_payload
-from didim.report.html import ENDINGS
-from didim.report.page import write_report
-from didim.results import load_estimate
-from didim.results.identified import to_robot
-from didim.results.serialisation import finite
-from didim.results.status import Status
-from didim.results.store import files_of_result, save
-from didim.robot.effects import LINK
-from didim.study import load_study
-from didim.study.loaded import similar_records, study_records
+from didim.output import Overwrite, refuse_inputs
+
+if TYPE_CHECKING:
+    from didim.identification.identify import Method
+    from didim.payload import Payload
+    from didim.results import Estimate
+    from didim.signals import Experiment
+
+DESCRIPTION = (
+    "RESULT is a saved result of the empty robot; FILE a study with the records of the loaded one, "
+    "or records with the columns of its own. Mass, centre and inertia come with the uncertainty of "
+    "both."
+)
+EXAMPLES = """
+didim payload empty.json loaded.toml
+didim payload empty.json loaded.csv --report loaded.html
+didim payload empty.json loaded.toml --robot-out loaded.urdf --like arm.urdf --json
+"""
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    """A result, the loaded robot, and the files to write."""
+    add_result(command)
+    add_file(command, "files", nargs="+", help="a study (.toml), or records with the load")
+    add_set(command)
+    command.add_argument(
+        "--link", metavar="JOINT", help="the joint whose link carries it (default: the last one)"
+    )
+    command.add_argument(
+        "--torque-sigma",
+        metavar="FRACTION",
+        type=float,
+        default=0.0,
+        help="relative standard deviation of the drive gains, such as 0.05, for the intervals",
+    )
+    command.add_argument(
+        "--hold-friction",
+        action="store_true",
+        help="friction and offsets are those of the empty robot (default: estimated again)",
+    )
+    add_json(command)
+    add_file(command, "--out", help="save the robot with its load: a .json file, and an .npz")
+    add_file(command, "--robot-out", help="write the robot with its load: .urdf, .xml or .toml")
+    add_file(command, "--like", help="keep the links of this URDF or MJCF")
+    add_file(command, "--report", help="write an HTML report")
+    add_project(command)
+    add_force(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the load, write the requested files; status 1 if the robot with it was not
     identified.
     """
+    from didim.report.html import ENDINGS
+    from didim.report.page import write_report
+    from didim.results.identified import to_robot
+    from didim.results.store import files_of_result, save
+
     result = named_output(options.out, (".json",))
     robot = named_output(options.robot_out, (".urdf", ".xml", ".toml"))
     page = named_output(options.report, ENDINGS)
-    overwrite = _free_outputs([file for file in (result, robot, page) if file], options)
-    estimate = load_estimate(options.result)
-    method = None
-    if [Path(each).suffix.lower() for each in options.files] == [".toml"]:
-        study = load_study(options.files[0], options.set)
-        records, method = study_records(study, estimate)
-    elif options.set:
-        raise InputError("--set changes a study; here are records.")
-    else:
-        records = similar_records(options.files, estimate)
+    outputs = [each for file in (result, robot, page) if file for each in files_of_result(file)]
+    overwrite = free_outputs(outputs, options.force)
+    refuse_inputs(outputs, [*files_of_result(Path(options.result)), *map(Path, options.files)])
+    empty = didim.load_estimate(options.result)
+    records, method = _records(options, empty)
     friction = "held" if options.hold_friction else "estimated"
-    with progress(f"payload of {estimate.model.robot.name}") as report:
-        payload = identify_payload(
-            estimate,
+    with progress(f"payload of {empty.model.robot.name}") as report:
+        payload = didim.identify_payload(
+            empty,
             records,
             options.link,
             friction=friction,
@@ -57,52 +101,89 @@ def run(options: argparse.Namespace) -> int:
             progress=report,
             origin={"command": options.command},
         )
+    loaded = payload.estimate
 
     def write_robot(file: Path, over: Overwrite) -> None:
-        to_robot(payload.estimate, file, over, None, options.like, options.project)
+        to_robot(loaded, file, over, None, options.like, options.project)
 
-    writers: list[tuple[Path | None, Writer]] = [
-        (result, lambda file, over: save(payload.estimate, file, over)),
+    def write_page(file: Path, over: Overwrite) -> None:
+        write_report(loaded, file, None, None, over, None, payload)
+
+    writers = [
+        (result, lambda file, over: save(loaded, file, over)),
         (robot, write_robot),
-        (
-            page,
-            lambda file, over: write_report(
-                payload.estimate, file, None, None, over, None, payload
-            ),
-        ),
+        (page, write_page),
     ]
-    found = [saved(write, file, overwrite, options.debug) for file, write in writers if file]
-    files = [str(each) for file, _ in found if file for each in files_of_result(file)]
-    refused = " ".join(problem for _, problem in found if problem)
-    if options.json:
-        print(printed(_answer(payload, friction, files)))
-    else:
-        print(payload.summary())
-        if files:
-            print(f"\nWritten: {', '.join(files)}")
-    if refused:
-        print(f"didim: error: {refused}", file=sys.stderr)
-    return 0 if payload.estimate.status is Status.CONVERGED and not refused else 1
+    saved = save_all(writers, overwrite, options.debug)
+    files = [str(each) for file in saved.files for each in files_of_result(file)]
+    show(options, lambda: _answer(payload, friction, files), payload.summary, files, saved.refused)
+    return 0 if loaded.status is didim.Status.CONVERGED and not saved.refused else 1
 
 
-def _free_outputs(files: list[Path], options: argparse.Namespace) -> Overwrite:
-    """Refuse, before any work, files that cannot be written or that are read."""
-    outputs = [each for file in files for each in files_of_result(file)]
-    for each in outputs:
-        free(each, options.force, OVERWRITE_HINT)
-    inputs = [*files_of_result(Path(options.result)), *map(Path, options.files)]
-    if outputs:
-        refuse_inputs(outputs, inputs)
-    return Seen.now(outputs) if options.force else False
+def _records(
+    options: argparse.Namespace, empty: Estimate
+) -> tuple[list[Experiment], Method | None]:
+    """The records with the load, and the method of the study that has them."""
+    from didim.study.loaded import similar_records, study_records
+
+    if [Path(each).suffix.lower() for each in options.files] == [".toml"]:
+        return study_records(didim.load_study(options.files[0], options.set), empty)
+    if options.set:
+        raise InputError("--set changes a study; here are records.")
+    return similar_records(options.files, empty), None
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadSigmaAnswer(Answer):
+    """Standard deviations of a load; null where the motion identifies nothing."""
+
+    mass: Number
+    centre: list[Number]
+    inertia: list[list[Number]]
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadAnswer(Answer):
+    """The result of `didim payload`."""
+
+    robot: str
+    joint: str
+    """The joint whose link carries the load."""
+    seen: bool
+    """Whether the 95 % interval of the mass excludes zero."""
+    mass: float
+    """kg."""
+    mass_interval: list[Number]
+    """95 %, for the uncertainty of both records and the colour of their residuals."""
+    centre: list[float]
+    """m, in the frame of the joint."""
+    inertia: list[list[float]]
+    """kg m^2, about the centre."""
+    sigma: PayloadSigmaAnswer
+    parameters: dict[str, float]
+    """XX XY XZ YY YZ ZZ MX MY MZ M, about the origin of the joint's frame."""
+    parameter_sigma: dict[str, Number]
+    identified: list[str]
+    """The parameters that the motion identifies."""
+    at_border: bool
+    """Whether least squares alone gave no physical body."""
+    friction: Annotated[str, OneOf("estimated", "held")]
+    notes: list[str]
+    estimate: IdentifyAnswer
+    """The robot with its load."""
+    files: list[str]
+    """What was written."""
 
 
 def _answer(payload: Payload, friction: str, files: list[str]) -> PayloadAnswer:
-    sigma = payload.sigma
-    parameters = dict(zip(LINK, payload.parameters.tolist(), strict=True))
+    from didim.results.serialisation import finite
+    from didim.robot.effects import LINK
+
+    sigma, robot = payload.sigma, payload.estimate.model.robot
     deviations = payload.covariance.diagonal() ** 0.5
     return PayloadAnswer(
-        robot=payload.estimate.model.robot.name,
-        joint=payload.estimate.model.robot.joint_names[payload.link],
+        robot=robot.name,
+        joint=robot.joint_names[payload.link],
         seen=payload.is_seen,
         mass=payload.mass,
         mass_interval=finite(payload.interval().tolist()),
@@ -113,12 +194,12 @@ def _answer(payload: Payload, friction: str, files: list[str]) -> PayloadAnswer:
             centre=finite(sigma.centre.tolist()),
             inertia=finite(sigma.inertia.tolist()),
         ),
-        parameters=parameters,
+        parameters=dict(zip(LINK, payload.parameters.tolist(), strict=True)),
         parameter_sigma=finite(dict(zip(LINK, deviations.tolist(), strict=True))),
         identified=list(payload.identified),
         at_border=payload.at_border,
         friction=friction,
         notes=list(payload.notes),
-        estimate=answer(payload.estimate, []),
+        estimate=estimate_answer(payload.estimate, []),
         files=files,
     )

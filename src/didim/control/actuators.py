@@ -19,10 +19,10 @@ from didim.control.laws import PD
 from didim.errors import InputError, shortened
 from didim.reading import read_bytes
 from didim.robot.hold import JointChoice, joint_choice
-from didim.robot.mjcf import robot_of
-from didim.robot.mjcf_actuators import MOTOR, POSITION, VELOCITY, Actuator, actuators_of
-from didim.robot.mjcf_compile import compiled
-from didim.robot.mjcf_tree import is_mjcf, read_tree
+from didim.robot.mjcf.actuators import MOTOR, POSITION, VELOCITY, Actuator, actuators_of
+from didim.robot.mjcf.compile import compiled
+from didim.robot.mjcf.read import robot_of
+from didim.robot.mjcf.tree import is_mjcf, read_tree
 from didim.robot.robot import Robot
 
 DERIVATIVE_TIME = 1e-9

@@ -14,7 +14,7 @@ from didim.control.laws import OwnLaw
 from didim.design.criterion import inverse
 from didim.design.unknowns import Unknowns
 from didim.signals.decimation import Decimation
-from didim.signals.reference import Trajectory
+from didim.signals.trajectory import Trajectory
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest

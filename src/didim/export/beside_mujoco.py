@@ -22,8 +22,8 @@ from didim.results.estimate import Estimate
 from didim.results.identified import InconsistentRobotWarning, to_robot
 from didim.results.prediction import simulated
 from didim.results.servo_gains import servo_gains
-from didim.robot.mjcf_tree import read_tree
-from didim.robot.write_mjcf import robot_mjcf
+from didim.robot.mjcf.tree import read_tree
+from didim.robot.mjcf.write import robot_mjcf
 from didim.signals.experiment import Experiment
 from didim.signals.states import measured_positions
 from didim.simulation.motion import Motion

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.errors import InputError
-from didim.robot.mjcf_compile import compiled_text, mujoco_for
+from didim.robot.mjcf.compile import compiled_text, mujoco_for
 from didim.robot.robot import Robot
 from didim.robot.simulator_values import ServoGains
-from didim.signals.reference import Trajectory
+from didim.signals.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 Addresses = tuple[NDArray[np.int32], NDArray[np.int32]]

@@ -29,12 +29,12 @@ from didim.identification.methods.idim import IDIM
 from didim.identification.methods.iv import IV
 from didim.identification.methods.output_error import OutputError
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Trajectory
 from didim.signals.trajectories import Fourier
+from didim.signals.trajectory import Trajectory
 from didim.simulation.virtual import virtual_experiment
+from didim.study.loop_schema import ControllerTable
 from didim.study.loops import controller_of, load_named_robot
 from didim.study.reading import check_table, read_toml
-from didim.study.schema import ControllerTable
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from didim.study import types
+from didim.study.loop_schema import ControllerTable
 from didim.study.record_schema import Table
-from didim.study.schema import ControllerTable
 
 
 class LoopTable(ControllerTable):

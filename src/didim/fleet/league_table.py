@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,17 @@ import numpy as np
 from didim.fleet.league_scores import Score
 from didim.report.pictures import new_axes
 
-HEAD = (
-    "case",
-    "method",
-    "failed",
-    "not converged",
-    "error, %",
-    "held out, %",
-    "coverage, %",
-    "seconds",
-)
+COLUMNS: dict[str, Callable[[Score], str]] = {
+    "case": lambda each: each.entry.case,
+    "method": lambda each: each.entry.method,
+    "failed": lambda each: f"{each.failed}/{each.runs}",
+    "not converged": lambda each: f"{each.unconverged}/{each.runs}",
+    "error, %": lambda each: _shown(100 * each.error),
+    "held out, %": lambda each: _shown(100 * each.torque),
+    "coverage, %": lambda each: _shown(100 * each.coverage),
+    "seconds": lambda each: _shown(each.seconds),
+}
+"""Head and content of each column; the first two are text."""
 
 PANELS = (
     ("error", "How far are the parameters from the truth?", "error, %", 100.0),
@@ -32,25 +33,13 @@ PANELS = (
 
 def cells(scores: Sequence[Score]) -> list[tuple[str, ...]]:
     """The rows of the table."""
-    return [
-        (
-            each.entry.case,
-            each.entry.method,
-            f"{each.failed}/{each.runs}",
-            f"{each.unconverged}/{each.runs}",
-            _shown(100 * each.error),
-            _shown(100 * each.torque),
-            _shown(100 * each.coverage),
-            _shown(each.seconds),
-        )
-        for each in scores
-    ]
+    return [tuple(content(each) for content in COLUMNS.values()) for each in scores]
 
 
 def text_table(scores: Sequence[Score]) -> str:
     """Columns side by side."""
-    rows = [HEAD, *cells(scores)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+    rows = [tuple(COLUMNS), *cells(scores)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
     return "\n".join(
         "  ".join(
             each.ljust(width) if k < 2 else each.rjust(width)
@@ -62,7 +51,7 @@ def text_table(scores: Sequence[Score]) -> str:
 
 def markdown_table(scores: Sequence[Score]) -> str:
     """The same for a page."""
-    lines = [HEAD, ("---", "---", *["--:"] * (len(HEAD) - 2)), *cells(scores)]
+    lines = [tuple(COLUMNS), ("---", "---", *["--:"] * (len(COLUMNS) - 2)), *cells(scores)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 

@@ -20,13 +20,13 @@ from didim.results.physical import physical_robot
 from didim.results.servo_gains import servo_gains
 from didim.robot.effect import Effect
 from didim.robot.effects import EFFECT_STEMS, LINK, STEMS
+from didim.robot.mjcf.update import updated_mjcf
+from didim.robot.mjcf.write import robot_mjcf
 from didim.robot.robot import Joint, Robot
 from didim.robot.simulator_values import left_out
-from didim.robot.update_mjcf import updated_mjcf
-from didim.robot.update_urdf import updated_urdf
-from didim.robot.write_mjcf import robot_mjcf
+from didim.robot.urdf.update import updated_urdf
+from didim.robot.urdf.write import robot_urdf
 from didim.robot.write_toml import robot_toml
-from didim.robot.write_urdf import robot_urdf
 
 if TYPE_CHECKING:
     from didim.results.estimate import Estimate

@@ -30,9 +30,9 @@ from didim.signals.resample import is_regular, period_of, regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import States, measured_positions, measured_states, reference_states
 from didim.simulation.motion import Motion
-from didim.simulation.record_set import MEASURED, measured_start
 from didim.simulation.records import check_joints, refuse_silent
 from didim.simulation.simulate import simulate
+from didim.simulation.starts import MEASURED, measured_start
 
 Array = NDArray[np.float64]
 

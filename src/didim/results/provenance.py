@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Trajectory
+from didim.signals.trajectory import Trajectory
 
 
 def provenance(settings: object, experiments: Sequence[Experiment]) -> dict[str, Any]:

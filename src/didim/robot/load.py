@@ -11,11 +11,11 @@ from didim.errors import InputError, nearest, shortened
 from didim.reading import read_bytes
 from didim.robot.dh import read_dh
 from didim.robot.hold import JointChoice, joint_choice
-from didim.robot.mjcf import read_mjcf
-from didim.robot.mjcf_tree import is_mjcf
+from didim.robot.mjcf.read import read_mjcf
+from didim.robot.mjcf.tree import is_mjcf
 from didim.robot.passive import with_passive
 from didim.robot.robot import Robot
-from didim.robot.urdf import read_urdf
+from didim.robot.urdf.read import read_urdf
 
 
 def read_xml(path: Path, choice: JointChoice) -> Robot:

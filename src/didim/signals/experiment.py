@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError, shortened
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 from didim.validation import instants, per_joint, real, samples, set_fields, width_of
 
 Array = NDArray[np.float64]

@@ -17,8 +17,9 @@ from didim.signals.cleaning import Rows, in_order, part_of, usable
 from didim.signals.columns import Columns
 from didim.signals.experiment import Experiment
 from didim.signals.gather import Files, Gathered, gather
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
 from didim.signals.tables import KINDS
+from didim.signals.trajectory import Trajectory
 from didim.signals.units import Units, declared, in_si
 from didim.validation import per_joint
 

@@ -11,7 +11,8 @@ from scipy.interpolate import CubicSpline
 
 from didim.signals.channels import channel_notes
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 

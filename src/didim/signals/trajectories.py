@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from didim.errors import InputError
 from didim.robot.robot import Robot
+from didim.signals.cubics import smooth_piecewise_cubic
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
-from didim.signals.reference import Trajectory, smooth_piecewise_cubic
+from didim.signals.trajectory import Trajectory
 from didim.validation import instants, per_joint, real, samples, set_fields, table, whole, width_of
 
 Array = NDArray[np.float64]

@@ -17,7 +17,8 @@ from didim.dynamics.codegen.robot_code import robot_code
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from didim.control.law import Controller
 from didim.control.transient import transient_of
@@ -17,21 +17,18 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import naming
 from didim.signals.experiment import Experiment, measured_torque
 from didim.signals.filters import estimated_motion
-from didim.signals.reference import CachedTrajectory, Reference, Trajectory
+from didim.signals.reference import Reference
 from didim.signals.resample import period_of
 from didim.signals.rows import RowSelection
-from didim.signals.states import measured_positions
+from didim.signals.trajectory import CachedTrajectory, Trajectory
 from didim.simulation.distance import Distance, MotionSignals, distance
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest
 from didim.simulation.setup import trajectory_of
+from didim.simulation.starts import MEASURED, Start, first_state, measured_start
 from didim.validation import per_joint
 
 Array = NDArray[np.float64]
-Start = tuple[ArrayLike, ArrayLike] | str | None
-"""Initial state of the simulations: None, "tracking", "measured" or (q, dq)."""
-
-MEASURED = "measured"
 
 NEVER = 1e9
 """A velocity, rad/s or m/s, that no joint has."""
@@ -50,9 +47,6 @@ MAX_TRANSIENT_FRACTION = 0.3
 
 SHRINK_RATIO = 0.8
 """A transient may become shorter if it does by this factor."""
-
-START_SAMPLES = 50
-"""Samples that the initial state of an open loop is taken from."""
 
 MEASURED_CUTOFF = 0.1
 """Of the sampling rate: cutoff of the filter of measured positions that distances are taken to."""
@@ -121,7 +115,7 @@ class RecordSet:
     def starts(self) -> tuple[Start, ...]:
         """Initial state of each simulation; in open loop that of the measured positions."""
         if not self.is_closed:
-            return tuple(_first_state(record) for record in self.records)
+            return tuple(first_state(record) for record in self.records)
         measured = isinstance(self.start, str) and self.start == MEASURED
         return tuple(measured_start(r) if measured else self.start for r in self.records)
 
@@ -305,22 +299,6 @@ def _reference(record: Experiment, interpolation: str) -> Trajectory:
     given = record.reference(interpolation)
     found = trajectory_of(given, np.asarray(record.t), record.n, interpolation, "q_ref")
     return found if isinstance(found, Reference) else CachedTrajectory(found)
-
-
-def measured_start(record: Experiment) -> tuple[Array, Array]:
-    """Position and velocity at the first sample: as they were measured, a velocity that was not by
-    a parabola through the first positions.
-    """
-    q = measured_positions(record, 'start="measured"')
-    return q[0], _first_state(record)[1] if record.dq is None else record.dq[0]
-
-
-def _first_state(record: Experiment) -> tuple[Array, Array]:
-    """Position and velocity at the first sample: a parabola through the first positions."""
-    t, q = np.asarray(record.t), np.asarray(record.q)
-    few = slice(0, min(START_SAMPLES, t.size))
-    fit = np.polynomial.polynomial.polyfit(t[few] - t[0], q[few], 2)
-    return fit[0], fit[1]
 
 
 def _ends(record: Experiment) -> tuple[float, float]:

@@ -17,12 +17,14 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
 from didim.robot.labels import joint_label
 from didim.signals.experiment import Experiment, measured_torque
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
 from didim.signals.resample import period_of, regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_positions
-from didim.simulation.record_set import MEASURED, RecordSet, Start
+from didim.signals.trajectory import Trajectory
+from didim.simulation.record_set import RecordSet
 from didim.simulation.setup import ENABLED
+from didim.simulation.starts import MEASURED, Start
 from didim.validation import per_joint
 
 Array = NDArray[np.float64]

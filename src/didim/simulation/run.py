@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from didim.dynamics.torque import TorqueModel
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 from didim.simulation.directions import Directions, Disturbances, directions_of
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared

@@ -17,7 +17,8 @@ from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.errors import InputError
 from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
-from didim.signals.reference import Reference, Trajectory
+from didim.signals.reference import Reference
+from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace
 from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Instant, Plant
 from didim.validation import samples

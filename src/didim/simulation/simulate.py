@@ -11,7 +11,7 @@ from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, nearest, shortened
-from didim.signals.reference import Trajectory
+from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.contact import SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, OPEN
 from didim.simulation.motion import Motion

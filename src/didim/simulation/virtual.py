@@ -15,7 +15,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InfeasibleError, InputError
 from didim.signals.experiment import Experiment
-from didim.signals.reference import Trajectory
+from didim.signals.trajectory import Trajectory
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 from didim.validation import per_joint, real, whole

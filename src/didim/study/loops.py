@@ -19,9 +19,10 @@ from didim.identification.methods.output_error import OutputError
 from didim.results.store import load_estimate
 from didim.robot.load import load_robot, shipped_robots
 from didim.robot.robot import Robot
+from didim.study.loop_schema import ControllerTable
 from didim.study.paths import existing
 from didim.study.record_schema import Table
-from didim.study.schema import ControllerTable, StudyFile
+from didim.study.schema import StudyFile
 
 LAWS: dict[str, Callable[..., Controller]] = {
     "pd": PD,

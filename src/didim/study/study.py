@@ -26,7 +26,7 @@ from didim.reading import read_bytes
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
 from didim.robot.effect_tables import effects_of
-from didim.robot.mjcf_tree import is_mjcf
+from didim.robot.mjcf.tree import is_mjcf
 from didim.signals.experiment import Experiment
 from didim.study.gains import drive_gains_of
 from didim.study.loops import controller_of, load_named_robot, method_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from didim.errors import InputError, nearest
-from didim.robot.urdf_xacro import xacro_detector
+from didim.robot.urdf.xacro import xacro_detector
 from didim.robot.xml_guard import Element, guarded
 
 

@@ -2,7 +2,7 @@
 
 In a <joint>: its effects and their values (rotor, offset, friction of two directions), and whether
 it is passive. In the <robot>: another gravity than (0, 0, -9.81), couplings, the drives, and own
-effects (`urdf_effects.py`).
+effects (`effects.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from didim.errors import InputError, nearest
 from didim.robot.drive import Drive
 from didim.robot.effects import COUPLING_STEMS, EFFECT_STEMS, STEMS, check_effects
 from didim.robot.robot import Coupling, Joint, Robot
-from didim.robot.urdf_effects import EFFECT, read_effects, write_effects
-from didim.robot.urdf_numbers import check_keys, numbers, written
+from didim.robot.urdf.effects import EFFECT, read_effects, write_effects
+from didim.robot.urdf.numbers import check_keys, numbers, written
 
 TAG = "didim"
 PASSIVE = "passive"

@@ -28,11 +28,11 @@ from didim.robot.hold import (
 )
 from didim.robot.inertia import about_origin, transformed
 from didim.robot.mimic import Mimic
-from didim.robot.mjcf_actuators import added_by_actuators, torque_limits
-from didim.robot.mjcf_compile import Model, compiled, mujoco_for, rotation_of
-from didim.robot.mjcf_refusals import check_expressible, name_of
-from didim.robot.mjcf_shapes import shapes_of_body
-from didim.robot.mjcf_tree import read_tree
+from didim.robot.mjcf.actuators import added_by_actuators, torque_limits
+from didim.robot.mjcf.compile import Model, compiled, mujoco_for, rotation_of
+from didim.robot.mjcf.refusals import check_expressible, name_of
+from didim.robot.mjcf.shapes import shapes_of_body
+from didim.robot.mjcf.tree import read_tree
 from didim.robot.robot import Robot
 from didim.robot.shape import smallest_rotation
 

@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from didim.errors import InputError
 from didim.robot.hold import JointChoice
 from didim.robot.inertia import about_centre, is_consistent, transformed
-from didim.robot.mjcf import link_of_body, robot_of
-from didim.robot.mjcf_actuators import added_by_actuators
-from didim.robot.mjcf_compile import Model, compiled, compiled_text
-from didim.robot.mjcf_gains import write_gains
-from didim.robot.mjcf_refusals import name_of
-from didim.robot.mjcf_tree import MjcfTree, read_tree
+from didim.robot.mjcf.actuators import added_by_actuators
+from didim.robot.mjcf.compile import Model, compiled, compiled_text
+from didim.robot.mjcf.gains import write_gains
+from didim.robot.mjcf.read import link_of_body, robot_of
+from didim.robot.mjcf.refusals import name_of
+from didim.robot.mjcf.tree import MjcfTree, read_tree
+from didim.robot.mjcf.write import STIFF_FRICTION
 from didim.robot.robot import Joint, Robot
 from didim.robot.same_geometry import same_geometry
 from didim.robot.simulator_values import ServoGains, simulator_values
-from didim.robot.urdf_numbers import written
-from didim.robot.write_mjcf import STIFF_FRICTION
+from didim.robot.urdf.numbers import written
 from didim.robot.xml_guard import Element, put_comment
 
 Array = NDArray[np.float64]

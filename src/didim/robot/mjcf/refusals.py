@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from didim.errors import InputError
-from didim.robot.mjcf_compile import Model, mujoco_for
+from didim.robot.mjcf.compile import Model, mujoco_for
 
 
 def name_of(model: Model, kind: str, index: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.errors import InputError
-from didim.robot.mjcf_tree import MjcfTree
+from didim.robot.mjcf.tree import MjcfTree
 
 Array = NDArray[np.float64]
 

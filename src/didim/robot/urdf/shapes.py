@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from didim.errors import InputError
 from didim.robot.shape import Shape
-from didim.robot.urdf_numbers import numbers, origin_of
+from didim.robot.urdf.numbers import numbers, origin_of
 
 MAX_FOLDERS_UP = 8
 """Folders above a file in which a ROS package is looked for."""

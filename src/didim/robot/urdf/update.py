@@ -17,11 +17,11 @@ from didim.robot.armature import armature_note
 from didim.robot.hold import JointChoice, held_placement
 from didim.robot.robot import Robot
 from didim.robot.same_geometry import same_geometry
-from didim.robot.urdf import bodies_of, read_urdf
-from didim.robot.urdf_extension import TAG, write_robot_extension
-from didim.robot.urdf_numbers import written
-from didim.robot.urdf_tree import parsed
-from didim.robot.write_urdf import roll_pitch_yaw, write_dynamics, write_inertial
+from didim.robot.urdf.extension import TAG, write_robot_extension
+from didim.robot.urdf.numbers import written
+from didim.robot.urdf.read import bodies_of, read_urdf
+from didim.robot.urdf.tree import parsed
+from didim.robot.urdf.write import roll_pitch_yaw, write_dynamics, write_inertial
 from didim.robot.xml_guard import put_comment
 
 Element = ElementTree.Element

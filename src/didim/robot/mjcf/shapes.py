@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.robot.mjcf_compile import Model, mujoco_for, rotation_of
+from didim.robot.mjcf.compile import Model, mujoco_for, rotation_of
 from didim.robot.shape import Shape
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from didim.robot.effect import Effect
 from didim.robot.effect_parameter import PARAMETER_KEYS
 from didim.robot.effect_tables import KEYS, effect_of, effect_table
 from didim.robot.robot import Robot
-from didim.robot.urdf_numbers import check_keys, numbers, written
+from didim.robot.urdf.numbers import check_keys, numbers, written
 
 EFFECT = "effect"
 

@@ -5,7 +5,22 @@ from __future__ import annotations
 import argparse
 
 from didim.errors import InputError
-from didim.robot.fields import radians_of
+
+
+def add_joints(command: argparse.ArgumentParser) -> None:
+    """--joints and --lock."""
+    command.add_argument(
+        "--joints",
+        metavar="LIST",
+        help="comma-separated names of the joints that move; the others are held",
+    )
+    command.add_argument(
+        "--lock",
+        metavar="JOINT=POSITION",
+        action="append",
+        default=[],
+        help="hold a joint there, rad or m (default of joints that do not move: 0); repeatable",
+    )
 
 
 def joint_options(options: argparse.Namespace) -> tuple[list[str] | None, dict[str, float]]:
@@ -17,6 +32,8 @@ def joint_options(options: argparse.Namespace) -> tuple[list[str] | None, dict[s
 
 
 def _locked(text: str) -> tuple[str, float]:
+    from didim.robot.fields import radians_of
+
     name, _, position = text.rpartition("=")
     try:
         value = float(position)

@@ -29,10 +29,10 @@ from didim.robot.inertia import about_origin, symmetric
 from didim.robot.mimic import Mimic
 from didim.robot.robot import Joint, Robot
 from didim.robot.shape import Shape, smallest_rotation
-from didim.robot.urdf_extension import read_joint_extension, read_robot_extension
-from didim.robot.urdf_numbers import numbers, origin_of
-from didim.robot.urdf_shapes import shapes_of
-from didim.robot.urdf_tree import (
+from didim.robot.urdf.extension import read_joint_extension, read_robot_extension
+from didim.robot.urdf.numbers import numbers, origin_of
+from didim.robot.urdf.shapes import shapes_of
+from didim.robot.urdf.tree import (
     joints_in_order,
     link_of,
     named_elements,

@@ -15,9 +15,9 @@ from didim.robot.armature import armature_note
 from didim.robot.inertia import about_centre, transformed
 from didim.robot.robot import BASE, Joint, Robot
 from didim.robot.simulator_values import simulator_values
-from didim.robot.urdf import UNLIMITED_POSITION
-from didim.robot.urdf_extension import write_joint_extension, write_robot_extension
-from didim.robot.urdf_numbers import written
+from didim.robot.urdf.extension import write_joint_extension, write_robot_extension
+from didim.robot.urdf.numbers import written
+from didim.robot.urdf.read import UNLIMITED_POSITION
 from didim.robot.xml_guard import put_comment
 
 Array = NDArray[np.float64]

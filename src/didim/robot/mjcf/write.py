@@ -14,8 +14,8 @@ from didim.errors import InputError
 from didim.robot.inertia import about_centre
 from didim.robot.robot import BASE, Joint, Robot
 from didim.robot.simulator_values import ServoGains, simulator_values
-from didim.robot.urdf_numbers import written
-from didim.robot.write_urdf import link_names
+from didim.robot.urdf.numbers import written
+from didim.robot.urdf.write import link_names
 from didim.robot.xml_guard import put_comment
 
 STIFF_FRICTION = {"solreffriction": "0.004 1", "solimpfriction": "0.99 0.999 0.001"}

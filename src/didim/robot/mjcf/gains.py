@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from didim.errors import InputError
-from didim.robot.mjcf_actuators import MOTOR, POSITION, Actuator, actuators_of
-from didim.robot.mjcf_compile import Model
-from didim.robot.mjcf_tree import MjcfTree
+from didim.robot.mjcf.actuators import MOTOR, POSITION, Actuator, actuators_of
+from didim.robot.mjcf.compile import Model
+from didim.robot.mjcf.tree import MjcfTree
 from didim.robot.robot import Robot
 from didim.robot.simulator_values import ServoGains
-from didim.robot.urdf_numbers import written
+from didim.robot.urdf.numbers import written
 from didim.robot.xml_guard import Element
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from didim.errors import InputError
-from didim.robot.mjcf_compile import Model, mujoco_for
-from didim.robot.mjcf_refusals import name_of
+from didim.robot.mjcf.compile import Model, mujoco_for
+from didim.robot.mjcf.refusals import name_of
 from didim.robot.robot import Robot
 
 POSITION, VELOCITY, MOTOR = "position", "velocity", "motor"
