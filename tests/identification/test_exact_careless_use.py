@@ -82,10 +82,12 @@ def test_gains_that_the_law_does_not_have_are_refused(loop, which, message):
 
     def run():
         method = didim.DIDIM(controller=didim.PD(**loop), estimate_gains=which)
-        didim.identify(model(), experiment, method)
+        didim.identify(model(), experiment, method, progress=told.append)
 
+    told = []
     with pytest.raises(didim.InputError, match=message):
         run()
+    assert not told, "before any work"
 
 
 @pytest.mark.slow

@@ -125,6 +125,7 @@ class ExactMethod:
         if not self.settings.estimate_gains or loop is None:
             return loop
         gains = self._gains(loop)
+        self.simulated(loop)  # refuses names of gains that the law does not have
         if np.any(gains.kv < 0):
             raise InputError(
                 "estimate_gains needs positive drive gains: turn the sign of that joint's control "

@@ -184,8 +184,9 @@ def measured_torque(experiment: Experiment, what: str = "this method") -> Array:
     """(N, n) N.m or N; a record without torques, which `what` needs, is refused."""
     if experiment.tau is None:
         raise InputError(
-            f"Experiment {experiment.name!r} has no torque, which {what} needs; give tau, or use "
-            'OutputError with output="position" (method = "output_error" in a study).'
+            f"Experiment {experiment.name!r} has no torque, which {what} needs; give tau (of a "
+            "log of currents or voltages: control and drive_gain), or use OutputError with "
+            'output="position" (method = "output_error" in a study).'
         )
     return experiment.tau
 
