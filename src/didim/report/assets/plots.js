@@ -20,16 +20,16 @@
     symlog: (v) => (Math.abs(v) <= 2 ? v / 2 : Math.sign(v) * (1 + Math.log10(Math.abs(v) / 2))),
   };
 
-  // Round numbers that divide a range into about so many parts.
+  // Round numbers that divide a range into about so many parts; at least two of them.
   function ticks(low, high, count, whole) {
     const raw = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(raw));
     let step = power * [1, 2, 5, 10].find((f) => f * power >= raw * 0.999);
     if (whole) step = Math.max(1, Math.round(step));
     const first = Math.ceil(low / step - 1e-9), found = [];
     for (let k = first; k * step <= high + 1e-9 * step && found.length < 50; k++) found.push(k * step);
-    return found;
+    return found.length < 2 && !whole && count < 50 ? ticks(low, high, 2 * count) : found;
   }
-  const shown = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-4 ? v.toExponential(1) : String(+v.toPrecision(6)));
+  const shown = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-4 ? v.toExponential(1).replace(".0e", "e") : String(+v.toPrecision(6)));
 
   // First index whose x is not below a value; x rises.
   function from(x, value) {

@@ -57,6 +57,6 @@ def _figure(found: BesideMujoco) -> Figure:
         f"At most {number(float(found.difference[largest]))} in root mean square, at "
         f"{found.joints[largest]}.",
         "time, s",
-        "position of MuJoCo minus didim, rad or m",
+        "MuJoCo minus didim, rad or m",
         tuple(Series(name, color(j), t, curves[:, j]) for j, name in enumerate(found.joints)),
     )
