@@ -10,7 +10,7 @@ import pytest
 import didim
 from didim.improvement.held_out import Errors, HeldOut, Predicted, held_out
 from didim.improvement.path import Ending, Outcome
-from didim.improvement.search import MAX_TRIES
+from didim.improvement.search import MAX_TRIES, lost_parameters
 from didim.improvement.structure import Structure
 from didim.results.lack_of_fit import LackOfFit, LackRow, Remedy
 from support.virtual import inverse_record, model
@@ -35,6 +35,7 @@ def test_what_is_missing_is_added_and_the_path_ends_quietly():
     (step,) = found.kept
     assert step.after < 0.8 * step.before
     assert found.errors == (step.before, step.after)
+    assert (found.overall.before, found.overall.after) == found.errors
     assert set(found.model.base.parameter_names) > set(start.base.parameter_names)
     again = didim.identify(found.model, record, found.method)
     assert np.array_equal(again.values, found.estimate.values)
@@ -73,6 +74,23 @@ def test_what_held_out_records_do_not_support_is_refused():
     assert all(step.after > step.before for step in refused)
     assert len(refused) <= MAX_TRIES
     assert found.estimate.names == tuple(start.base.parameter_names)
+
+
+@pytest.mark.parametrize(("order", "lost"), [(1.01, {"MX1R"}), (8.0, set())])
+def test_what_hides_a_parameter_is_seen(order, lost):
+    """A ripple of one period in a turn looks like gravity."""
+    pendulum = model("double_pendulum")
+    record = inverse_record(pendulum, pendulum.nominal, 0.02)
+    ripple = didim.effects()["ripple"].at(1)
+    larger = didim.DynamicModel(
+        pendulum.robot, ["viscous", "coulomb", ripple], {"order_ripple": order}
+    )
+    before, after = (
+        didim.identify(each.with_held_shapes(), record, IDIM)
+        for each in (didim.DynamicModel(pendulum.robot, ["viscous", "coulomb"]), larger)
+    )
+    assert set(lost_parameters(before, after)) >= lost
+    assert bool(lost_parameters(before, after)) == bool(lost)
 
 
 def named(monkeypatch, *rows: LackRow):

@@ -9,6 +9,7 @@ import numpy as np
 
 from didim.dynamics.model import DynamicModel
 from didim.identification.identify import Method
+from didim.improvement.held_out import Errors
 from didim.results.estimate import Estimate
 from didim.results.formatting import listed, number
 from didim.results.lack_of_fit import LackRow
@@ -108,6 +109,10 @@ class Improvement:
     """What the fits did not see, in words."""
     first: Estimate
     """Before anything was added."""
+    overall: Errors | None = None
+    """Of the first structure and the last one on the same rows; None where nothing was held out.
+    Steps compare two structures each, on the rows that both can predict.
+    """
 
     @property
     def kept(self) -> tuple[Step, ...]:
@@ -142,7 +147,8 @@ class Improvement:
     def _result(self) -> str:
         if not self.improved:
             return "The model stays as it is."
-        before, after = self.errors[0], self.errors[-1]
+        assert self.overall is not None
+        before, after = self.overall.before, self.overall.after
         added = listed([step.label for step in self.kept])
         return (
             f"Added: {added}. The held-out error fell from {_percent(before)} to "

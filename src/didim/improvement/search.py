@@ -22,7 +22,9 @@ from didim.improvement.candidates import FOR_A_PERSON, candidates, suspects_in_o
 from didim.improvement.held_out import Errors, HeldOut, Predictions, held_out
 from didim.improvement.path import Ending, Improvement, Outcome, Step
 from didim.improvement.structure import Candidate, Structure
+from didim.results.doubts import weak_parameters
 from didim.results.estimate import Estimate
+from didim.results.formatting import listed
 from didim.results.lack_of_fit import LackRow
 from didim.results.status import Status
 from didim.signals.experiment import Experiment, listed_records
@@ -38,6 +40,9 @@ MAX_REPETITIONS = 4
 
 SETTLED = 1e-3
 """Relative change of the residual that ends these."""
+
+LOST = 30.0
+"""Times its sigma before beyond which a parameter that is not significant any more is lost."""
 
 
 def improve(
@@ -130,6 +135,15 @@ class _Fit:
         return found.status is Status.CONVERGED and bool(finite)
 
 
+def lost_parameters(before: Estimate, after: Estimate) -> list[str]:
+    """Parameters that the record told, and in a larger structure does not: something was added that
+    it cannot tell from them, such as a ripple of one period in a turn from gravity.
+    """
+    weak = set(weak_parameters(after)) - set(weak_parameters(before))
+    old, new = (dict(zip(each.names, each.sigma, strict=True)) for each in (before, after))
+    return [name for name in before.names if name in weak and new[name] > LOST * old[name]]
+
+
 @dataclass
 class _Path:
     """One search: records and steps so far."""
@@ -145,6 +159,7 @@ class _Path:
         """The whole path."""
         first = fit = self._fitted(start)
         known: Predictions | None = None
+        before: Predictions = ()
         ending = Ending.LIMIT
         for number in range(1, MAX_ROUNDS + 1):
             lack = fit.estimate.lack
@@ -158,6 +173,7 @@ class _Path:
                     break
             if known is None:
                 known = self.unseen.predictions(fit.structure, fit.estimate, self.reporter.next)
+                before = known
             found = self._round(number, fit, known)
             if found is None:
                 ending = Ending.UNSUPPORTED
@@ -177,6 +193,7 @@ class _Path:
             ending,
             "" if self.unseen is None else self.unseen.about,
             first.estimate,
+            None if not self.unseen or not known else self.unseen.compared(before, known),
         )
 
     def _fitted(self, structure: Structure) -> _Fit:
@@ -238,6 +255,9 @@ class _Path:
             return None
         if fit.is_identified and not larger.is_identified:
             record(Outcome.UNIDENTIFIABLE, larger.estimate.message.rstrip("."))
+            return None
+        if lost := lost_parameters(fit.estimate, larger.estimate):
+            record(Outcome.UNIDENTIFIABLE, f"nor {listed(lost)} beside it")
             return None
         assert self.unseen is not None
         found = self.unseen.predictions(larger.structure, larger.estimate, self.reporter.next)
