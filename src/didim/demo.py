@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from didim.paper.experiments import PaperExperiments
+from didim.paper.experiments import PERIOD, RATE, SHORT, PaperExperiments
 from didim.results.estimate import Estimate
+from didim.simulation.compiling import compile_loop_ahead
+
+INTRODUCTION = f"""\
+A virtual SCARA follows a trajectory for {PERIOD * SHORT:.0f} s in its PD loop, sampled at
+{RATE:.0f} Hz, with noise on its torques and steps on its encoders. IDIM differentiates the
+positions; DIDIM simulates the same loop and uses the torques alone.
+"""
+FIRST_RUN = """\
+This is the first run on this machine: the simulator is compiled for its processor, which takes
+about half a minute, once. Later runs take a few seconds.
+"""
 
 
 @dataclass(frozen=True)
@@ -17,8 +29,7 @@ class Demo:
     didim: Estimate
 
     def text(self) -> str:
-        """What was done, the table, the residuals, and their interpretation."""
-        t = self.runs.usual.t
+        """The table, the residuals, and their interpretation."""
         head = f"{'':<6} {'':>9}   {'IDIM: torque and position':^32}   {'DIDIM: torque only':^32}"
         columns = f"{'':<6} {'true':>9}   " + "   ".join(
             [f"{'value':>10} {'2 sigma':>10} {'% sigma':>10}"] * 2
@@ -27,23 +38,9 @@ class Demo:
             f"{name:<6} {true:>9.4g}   {_cells(self.idim, i)}   {_cells(self.didim, i)}"
             for i, (name, true) in enumerate(zip(self.idim.names, self.runs.truth, strict=True))
         ]
-        joints = "; ".join(
-            f"{each.method} {100 * each.residual:.2f} % ("
-            + ", ".join(
-                f"joint {j + 1}: {100 * fraction:.2f} %"
-                for j, fraction in enumerate(each.residual_by_joint)
-            )
-            + ")"
-            for each in (self.idim, self.didim)
-        )
+        joints = "; ".join(map(_residual, (self.idim, self.didim)))
         return "\n".join(
             [
-                f"A virtual SCARA follows a trajectory for {t[-1] - t[0]:.0f} s in its PD loop, "
-                "sampled at 200 Hz, with noise",
-                "on its torques and steps on its encoders. IDIM differentiates the positions; "
-                "DIDIM simulates the same loop",
-                "and uses the torques alone.",
-                "",
                 head,
                 columns,
                 *rows,
@@ -67,7 +64,21 @@ def _cells(estimate: Estimate, i: int) -> str:
     )
 
 
-def demo() -> Demo:
-    """Run both methods on the record."""
+def _residual(estimate: Estimate) -> str:
+    """Of all joints and joint by joint."""
+    joints = ", ".join(
+        f"joint {j + 1}: {100 * fraction:.2f} %"
+        for j, fraction in enumerate(estimate.residual_by_joint)
+    )
+    return f"{estimate.method} {100 * estimate.residual:.2f} % ({joints})"
+
+
+def demo(show: Callable[[str], object] = str) -> Demo:
+    """Run both methods on the record; `show` is called with what is known on the way."""
     runs = PaperExperiments()
-    return Demo(runs, runs.idim, runs.didim(runs.usual, initial="unit", validation=runs.other))
+    show(INTRODUCTION)
+    if compile_loop_ahead(sampled=True, sensitive=False):
+        show(FIRST_RUN)
+    idim = runs.idim
+    show(f"The record is made. Residual of {_residual(idim)}. DIDIM follows.\n")
+    return Demo(runs, idim, runs.didim(runs.usual, initial="unit", validation=runs.other))

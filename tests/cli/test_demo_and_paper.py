@@ -40,6 +40,8 @@ def test_demo_prints_both_methods_and_draws(capsys, tmp_path, monkeypatch):
         "converged after",
     ):
         assert piece in out
+    assert out.index("The record is made") < out.index("IDIM: torque and position")
+    assert out.startswith("A virtual SCARA follows a trajectory for 62 s")
     assert (tmp_path / "didim-demo.png").stat().st_size > 20_000
     assert main(["demo"]) == 0, "our own picture may be drawn again"
 

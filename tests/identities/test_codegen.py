@@ -16,6 +16,7 @@ from didim.dynamics.codegen.driven_code import driven_code
 from didim.dynamics.codegen.motion_code import STAGES_PER_PAIR, motion_code
 from didim.dynamics.codegen.robot_code import MOST_JOINTS, robot_code
 from didim.dynamics.kernels.tree import Tree
+from didim.simulation.kernels.plant import recursion
 from didim.simulation.prepare import SimulationRequest, prepared
 from support.random_urdf import random_urdf
 
@@ -155,8 +156,12 @@ def test_a_simulation_is_the_same_without_it(friction):
     torques = []
     for own in (True, False):
         run = prepared(request)
-        assert run.plant.code_address != 0
-        run.plant = run.plant if own else run.plant._replace(code_address=0)
+        code = run.plant.code
+        assert code.robot != 0
+        assert code.recursion == 0
+        if not own:
+            code = code._replace(robot=0, recursion=recursion.address)
+        run.plant = run.plant._replace(code=code)
         torques.append(run.fixed(None).tau)
     assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()
 

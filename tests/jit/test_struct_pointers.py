@@ -1,5 +1,5 @@
 """A record handed over by its address is the record itself: its arrays are shared, its numbers are
-those at the time.
+those that were written.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import pytest
 
 from didim.jit.compiled import record_type
-from didim.jit.struct_pointers import struct_reader, to_struct_pointer
+from didim.jit.struct_pointers import StructMemory, struct_reader
 
 
 class Inner(NamedTuple):
@@ -42,15 +43,48 @@ def _inside(address, factor):
     return record.inner.b[1, 2] + record.x + record.inner.b.shape[0]
 
 
+class Part(NamedTuple):
+    """Some fields, in another order."""
+
+    x: float
+    inner: Any
+
+
+_read_part = struct_reader(_type, record_type(Part, numba.float64, _type.types[0]))
+
+
 @numba.njit(_nrt=False)
-def _outside(record, times):
-    address, total = to_struct_pointer(record), 0.0
-    for _ in range(times):
-        total += _inside(address, 2.0)
-    return total
+def _of_part(address):
+    part = _read_part(address)
+    return part.x + part.inner.a[1] + part.inner.b[3, 1]
+
+
+def _record() -> Outer:
+    return Outer(Inner(np.arange(3.0), np.arange(12).reshape(4, 3)), 5, 0.25)
 
 
 def test_a_record_at_its_address_is_the_record_itself():
-    record = Outer(Inner(np.arange(3.0), np.arange(12).reshape(4, 3)), 5, 0.25)
-    assert _outside(record, 2) == 2 * (5 + 0.25 + 4)
-    assert record.inner.a.tolist() == [0.0, 100.0, 200.0]
+    memory = StructMemory(_type, _record())
+    assert _inside(memory.address, 2.0) == 5 + 0.25 + 4
+    assert memory.record.inner.a.tolist() == [0.0, 10.0, 20.0]
+
+
+def test_a_part_has_its_fields_by_name():
+    assert _of_part(StructMemory(_type, _record()).address) == 0.25 + 1.0 + 10
+
+
+def test_fields_are_replaced_where_they_lie():
+    memory = StructMemory(_type, _record())
+    before = memory.address
+    memory.replace(x=3, inner=Inner(np.ones(2), np.full((5, 4), 7)))
+    assert memory.address == before
+    assert _inside(memory.address, 1.0) == 7 + 3.0 + 5
+    assert memory.record.inner.a.tolist() == [5.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "a", [np.arange(3), np.zeros((3, 1)), np.arange(6.0)[::2], [0.0, 1.0, 2.0]]
+)
+def test_an_array_of_another_type_is_refused(a):
+    with pytest.raises(TypeError, match="a must be a contiguous array"):
+        StructMemory(_type, _record()._replace(inner=Inner(a, np.zeros((4, 3), np.int64))))

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     report = check_free(Path(options.report), ".html", options.force)
     seen = Seen.now([file, report])
     with progress("identifying a virtual SCARA"):
-        shown = demo()
+        shown = demo(lambda text: print(text, flush=True))
         estimate = replace(
             shown.didim, provenance={**shown.didim.provenance, "command": options.command}
         )

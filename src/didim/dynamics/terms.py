@@ -17,6 +17,7 @@ from didim.expressions.expression import derivative, names, substitute
 from didim.expressions.nodes import Expression, Name, Number, negate
 from didim.expressions.tape import Tape, tape
 from didim.expressions.tape_code import TapeCode, tape_code
+from didim.jit.struct_pointers import StructMemory
 
 Array = NDArray[np.float64]
 
@@ -177,9 +178,8 @@ class TermsMemory:
         self.address = 0
         if table.terms:
             self._table = table
-            self._terms = table.kernel._replace(
+            terms = table.kernel._replace(
                 registers=table.kernel.registers.copy(), rest=table.kernel.rest.copy()
             )
-            self._words = np.zeros(kernels.WORDS, dtype=np.int64)
-            kernels.write_terms(self._terms, self._words)
-            self.address = int(self._words.ctypes.data)
+            self._memory = StructMemory(kernels.terms_type, terms)
+            self.address = self._memory.address

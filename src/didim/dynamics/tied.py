@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.dynamics.kernels.ties import WORDS, Ties, write_ties
+from didim.dynamics.kernels.ties import Ties, ties_type
+from didim.jit.struct_pointers import StructMemory
 from didim.robot.robot import Robot
 
 Array = NDArray[np.float64]
@@ -67,9 +68,7 @@ class TiesMemory:
         if tied is not None:
             m = tied.number.size
             shapes = [(3, m), *[(m, m)] * 4, (m, columns)]
-            self._ties = Ties(
-                tied.coordinate, tied.ratio, tied.offset, *(np.zeros(shape) for shape in shapes)
-            )
-            self._words = np.zeros(WORDS, dtype=np.int64)
-            write_ties(self._ties, self._words)
-            self.address = int(self._words.ctypes.data)
+            scratch = (np.zeros(shape) for shape in shapes)
+            ties = Ties(tied.coordinate, tied.ratio, tied.offset, *scratch)
+            self._memory = StructMemory(ties_type, ties)
+            self.address = self._memory.address

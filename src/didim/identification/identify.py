@@ -19,6 +19,7 @@ from didim.results.prediction import Preprocessing
 from didim.results.request import Progress, Request
 from didim.results.status import Verdict
 from didim.signals.experiment import Experiment, listed_records
+from didim.simulation.compiling import compile_method_ahead
 from didim.structure.estimate_tests import Fit, estimate_tests
 from didim.structure.lack_of_fit import lack_of_fit
 from didim.threads import one_blas_thread
@@ -86,6 +87,7 @@ def identify(
     if others:
         method.ready(base, others)
     request = Request(base, records, others, progress, dict(origin or {}), tuple(notes))
+    compile_method_ahead(method)
     with one_blas_thread():
         return method.run(request)
 

@@ -1,10 +1,12 @@
 """Kernels: how they are declared, compiled, cached and announced.
 
-A kernel is a Numba function in a module below a `kernels` package. There are two sorts:
+A kernel is a Numba function in a module below a `kernels` package. There are three sorts:
 
 - `@kernel`: called by other kernels only; compiled into its caller.
 - `@entry(signature)`: called from Python; one explicit signature, compiled at its first call, never
   at import.
+- `@by_address(signature)`: called by other kernels by its address, compiled apart from them when
+  its address is first needed: what only some runs need, or what several entries share.
 
 Numba's own cache does not notice a change in a callee that lives in another file. The cache folder
 is therefore keyed by a hash over the source of all kernels and of `jit/`, the Numba version and the
@@ -16,6 +18,7 @@ and safe from threads.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import importlib
 import logging
@@ -32,6 +35,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import llvmlite.binding
 import numba
 import platformdirs
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 
 from didim.errors import InputError
 from didim.jit.checked_cache import add_checksums
@@ -44,7 +49,11 @@ R = TypeVar("R")
 
 _PACKAGE = Path(__file__).parents[1]
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_ENTRY: dict[str, Any] = {**_OPTIONS, "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {**_ENTRY, "no_cpython_wrapper": True}
+_normalised: Any = normalize_signature
+waiting: list[Callable[[Entry[..., Any]], None]] = []
+"""Called with an entry that the cache lacks, before it is compiled; see `ahead`."""
 _entries: list[Entry[..., Any]] = []
 _lock = threading.RLock()
 
@@ -86,6 +95,18 @@ def entry(signature: Any, name: str | None = None) -> Callable[[Callable[P, R]],
     return declare
 
 
+def by_address(signature: Any) -> Callable[[Callable[P, R]], AddressEntry[P, R]]:
+    """Declare a kernel that others call by its address (`function_pointers`), with the one C
+    signature that it is compiled for: numbers, and pointers that `array_at` makes arrays of.
+    """
+
+    def declare(function: Callable[P, R]) -> AddressEntry[P, R]:
+        _must_live_in_kernels(function)
+        return AddressEntry(function, signature, function.__name__)
+
+    return declare
+
+
 def record_type(record: type, *fields: Any) -> Any:
     """The Numba type of a NamedTuple whose fields have the given Numba types, for signatures."""
     types: Any = numba.types
@@ -103,52 +124,84 @@ class Entry(Generic[P, R]):
         self.seconds: float | None = None
         self._function = function
         self._signature = signature
-        self._compiled: Callable[P, R] | None = None
+        self._compiled: Any = None
         _entries.append(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the compiled function."""
-        return (self._compiled or self.compile())(*args, **kwargs)
+        found: R = (self._compiled or self.compile())(*args, **kwargs)
+        return found
 
-    def compile(self) -> Callable[P, R]:
+    def compile(self) -> Any:
         """Compile for the declared signature, or load what an earlier process compiled."""
         with _lock:
             if self._compiled is None:
                 self._compiled = self._build()
             return self._compiled
 
-    def _build(self) -> Callable[P, R]:
+    @property
+    def cached(self) -> bool:
+        """Whether it is compiled: here, or by another process into the cache."""
+        folder = cache_folder()
+        return self._compiled is not None or (folder is not None and self._done(folder).exists())
+
+    def _done(self, folder: Path) -> Path:
+        return folder / f"{self.name}.done"
+
+    def _dispatcher(self) -> Any:
+        return numba.njit(**_ENTRY)(self._function)
+
+    def _compile(self, dispatcher: Any) -> None:
+        dispatcher.compile(self._signature)
+        dispatcher.disable_compile()
+
+    def _build(self) -> Any:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             raise InputError("didim needs Numba's compiler; unset NUMBA_DISABLE_JIT.")
-        dispatcher = numba.njit(**_OPTIONS)(self._function)
+        for wait in waiting:
+            wait(self)
+        dispatcher = self._dispatcher()
         folder, done, files = cache_folder(), None, ""
         if folder is not None:
             with _numba_cache_in(folder):
                 dispatcher.enable_caching()
             files = add_checksums(dispatcher)
-            done = Path(dispatcher.stats.cache_path) / f"{self.name}.done"
+            done = self._done(folder)
         if done is None or not done.exists():
             log.info("compiling %s; this happens once per machine and version", self.name)
         start = time.perf_counter()
         try:
-            with inner_kernels_of(self._function.__qualname__):
-                dispatcher.compile(self._signature)
+            with _no_garbage_collection(), inner_kernels_of(self._function.__qualname__):
+                self._compile(dispatcher)
         except numba.core.errors.NumbaError:
             raise
         except Exception as problem:
-            stored = [] if done is None else list(done.parent.glob(files))
+            stored = [] if done is None else list(done.parent.rglob(files))
             if not stored:  # it is not the cache that fails
                 raise
             log.warning("the cache of compiled kernels is damaged (%r); compiling anew", problem)
             for damaged in stored:
                 damaged.unlink(missing_ok=True)
             return self._build()
-        dispatcher.disable_compile()
         self.seconds = time.perf_counter() - start
         if done is not None:
             done.touch()
-        compiled: Callable[P, R] = dispatcher
-        return compiled
+        return dispatcher
+
+
+class AddressEntry(Entry[P, R]):
+    """A compiled function that other compiled functions call by its address."""
+
+    @property
+    def address(self) -> int:
+        """Where the compiled function lies in memory, for the life of the process."""
+        return int(self.compile().address)
+
+    def _dispatcher(self) -> Any:
+        return CFunc(self._function, _normalised(self._signature), {}, dict(_OPTIONS))
+
+    def _compile(self, dispatcher: Any) -> None:
+        dispatcher.compile()
 
 
 def warm() -> dict[str, float]:
@@ -199,6 +252,20 @@ def cache_folder() -> Path | None:
         )
         return None
     return folder
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """The compiler makes millions of objects that live until its end: looking for garbage among
+    them takes a twentieth of its time.
+    """
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 @contextmanager

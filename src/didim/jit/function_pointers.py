@@ -14,9 +14,10 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaError, NumbaPendingDeprecationWarning
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np.arrayobj import make_array, populate_array
 
 _open: Any = make_array
+_fill: Any = populate_array
 _tools: Any = cgutils
 _types: Any = types
 
@@ -57,6 +58,23 @@ contiguous arrays as pointers to their first elements.
 
 call_void: Callable[[int, tuple[Any, ...]], None] = cast(Any, _caller(types.void))
 """The same for void f(...)."""
+
+
+@intrinsic
+def _array_at(typing: Any, pointer: Any, size: Any) -> tuple[Any, Callable[..., Any]]:
+    del typing
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        array = _open(signature.return_type)(context, builder)
+        stride = context.get_constant(types.intp, 8)
+        _fill(array, given[0], given[1:], [stride], stride, None)
+        return array._getvalue()
+
+    return _types.float64[::1](pointer, size), generate
+
+
+array_at: Callable[[Any, int], Any] = cast(Any, _array_at)
+"""The array of a number of doubles that begins at a pointer, in the function that is called."""
 
 
 class CompilationError(Exception):

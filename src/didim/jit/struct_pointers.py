@@ -1,78 +1,78 @@
 """Pointers to records: a compiled function takes a record of arrays by its address.
 
-Numba hands a record to a function that is not inlined field by field, an array as seven values and
-more: for the hundred arrays of a simulation that is as much work as the inertia matrix.
-`to_struct_pointer` keeps the record as a C struct in the caller's frame and gives its address; the
-kernel that `struct_reader` makes reads from there what is used.
+Numba hands a record to a function field by field, an array as seven values and more, and takes it
+apart anew at each call from Python: for the hundred arrays of a simulation that is as much work as
+the inertia matrix, and much code. `StructMemory` keeps the record as a C struct in memory of its
+own; the kernel that `struct_reader` makes reads from its address what is used.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np.numpy_support import as_dtype
 
-_open: Any = make_array
 _tools: Any = cgutils
+_types: Any = types
+_dtype: Any = as_dtype
+
+Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
-def _struct(context: Any, record: Any) -> tuple[Any, ir.LiteralStructType]:
-    """How Numba takes a record apart, and the struct that holds the members."""
-    packer = context.get_arg_packer([record])
-    return packer, ir.LiteralStructType(packer.argument_types)
-
-
-@intrinsic
-def _to_struct_pointer(typing: Any, record: Any) -> tuple[Any, Callable[..., Any]]:
-    del typing
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del signature
-        packer, layout = _struct(context, record)
-        struct = _tools.alloca_once(builder, layout)
-        for k, member in enumerate(packer.as_arguments(builder, arguments)):
-            builder.store(member, _tools.gep_inbounds(builder, struct, 0, k))
-        return builder.ptrtoint(struct, ir.IntType(64))
-
-    return types.int64(record), generate
-
-
-@intrinsic
-def _write_struct(typing: Any, record: Any, words: Any) -> tuple[Any, Callable[..., Any]]:
-    del typing
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        del signature
-        packer, layout = _struct(context, record)
-        array = _open(words)(context, builder, arguments[1])
-        struct = builder.bitcast(array.data, layout.as_pointer())
-        for k, member in enumerate(packer.as_arguments(builder, arguments[:1])):
-            builder.store(member, _tools.gep_inbounds(builder, struct, 0, k))
-        return context.get_constant(types.int64, len(layout.elements))
-
-    return types.int64(record, words), generate
-
-
-write_struct: Callable[[Any, Any], int] = cast(Any, _write_struct)
-"""Write a record into an array of int64, whose address `struct_reader` then reads from as long as
-the array and the record's own arrays live; returns how many words it takes.
-"""
-
-to_struct_pointer: Callable[[Any], int] = cast(Any, _to_struct_pointer)
-"""Address of a copy of the record, valid until the function that calls this returns. Arrays are
-shared with the copy, numbers are those at the time.
-"""
-
-
-def struct_reader(record: Any) -> Callable[[int], Any]:
-    """The kernel that reads a record of this Numba type from an address that `to_struct_pointer`
-    gave, or that of the array that `write_struct` filled.
+class StructMemory(Generic[Record]):
+    """A record (a NamedTuple of a Numba type) as a C struct: `address` is valid as long as this
+    object lives. Arrays are shared with the record, numbers are copied.
     """
+
+    def __init__(self, kind: Any, record: Record) -> None:
+        self.record, self._starts, words = record, dict[str, tuple[int, Any]](), list[int]()
+        for name, of_field, value in zip(kind.fields, kind.types, record, strict=True):
+            self._starts[name] = len(words), of_field
+            words += _words(of_field, value, name)
+        self._memory = np.array(words, dtype=np.int64)
+        self.address = int(self._memory.ctypes.data)
+
+    def replace(self, **fields: Any) -> None:
+        """Put other values into fields of the record."""
+        self.record = cast(Any, self.record)._replace(**fields)
+        for name, value in fields.items():
+            start, kind = self._starts[name]
+            words = _words(kind, value, name)
+            self._memory[start : start + len(words)] = words
+
+
+def _words(kind: Any, value: Any, name: str) -> list[int]:
+    """A value as Numba hands it to a function: 64 bits each."""
+    if isinstance(kind, _types.Array):
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != _dtype(kind.dtype)
+            or value.ndim != kind.ndim
+            or not value.flags.c_contiguous
+        ):
+            raise TypeError(f"{name} must be a contiguous array of the type {kind}")
+        where = value.__array_interface__["data"][0]
+        return [0, 0, value.size, value.itemsize, where, *value.shape, *value.strides]
+    if isinstance(kind, _types.BaseTuple):
+        named = zip(kind.types, value, getattr(kind, "fields", range(len(value))), strict=True)
+        return [word for inner, each, field in named for word in _words(inner, each, str(field))]
+    if isinstance(kind, _types.Float):
+        return [struct.unpack("q", struct.pack("d", value))[0]]
+    return [int(value)]
+
+
+def struct_reader(record: Any, part: Any = None) -> Callable[[int], Any]:
+    """The kernel that reads a record of this Numba type from the address of a `StructMemory`; or
+    only the fields of a smaller record `part`, by their names.
+    """
+    part = record if part is None else part
 
     @intrinsic
     def read(typing: Any, address: Any) -> tuple[Any, Callable[..., Any]]:
@@ -80,14 +80,20 @@ def struct_reader(record: Any) -> Callable[[int], Any]:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             del signature
-            packer, layout = _struct(context, record)
+            layout = ir.LiteralStructType(context.get_arg_packer([record]).argument_types)
             struct = builder.inttoptr(arguments[0], layout.as_pointer())
-            members = []
-            for k in range(len(layout.elements)):
-                member = builder.load(_tools.gep_inbounds(builder, struct, 0, k))
-                members.append(member)
-            return packer.from_arguments(builder, members)[0]
+            members, first = {}, 0
+            for name, kind in zip(record.fields, record.types, strict=True):
+                count = len(context.get_arg_packer([kind]).argument_types)
+                members[name] = range(first, first + count)
+                first += count
+            loaded = [
+                builder.load(_tools.gep_inbounds(builder, struct, 0, k))
+                for name in part.fields
+                for k in members[name]
+            ]
+            return context.get_arg_packer([part]).from_arguments(builder, loaded)[0]
 
-        return record(address), generate
+        return part(address), generate
 
     return cast(Callable[[int], Any], read)

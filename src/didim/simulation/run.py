@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.dynamics.torque import TorqueModel
+from didim.jit.struct_pointers import StructMemory
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
-from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant
-from didim.simulation.kernels.tangent import Tangent
+from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant, plant_type
+from didim.simulation.kernels.tangent import Tangent, tangent_type
 from didim.simulation.motion import Motion
 
 Array = NDArray[np.float64]
@@ -82,10 +83,12 @@ class Run:
     ) -> Motion:
         row, sample, total = 0, 0, int(self.end / self.period) + 2
         chunk, block = (max(1, int(each / self.period)) for each in (CHUNK_SECONDS, length))
+        plant = StructMemory(plant_type, self.plant)
+        carried = None if tangent is None else StructMemory(tangent_type, tangent)
         while row < self.out.t.size and sample < total:
             chunk_end = min(sample - sample % chunk + chunk, total)
             if sample % chunk == 0:
-                plant = self._plant(sample * self.period, chunk_end * self.period)
+                plant.replace(**self._signals(sample * self.period, chunk_end * self.period))
             last, first = min(sample + block, chunk_end), row
             clock = (
                 self.period,
@@ -99,19 +102,14 @@ class Run:
                 self.trouble,
                 self.when,
             )
-            if tangent is None:
-                row = run_fixed(plant, None, *clock)
+            if carried is None:
+                row = run_fixed(plant.address, None, *clock)
             else:
-                rows = (
-                    int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
-                )
-                outputs = tangent.out_tau, tangent.out_q
-                tau, q = (np.empty((rows, *each.shape[1:])) for each in outputs)
-                row = run_sensitive(
-                    plant, tangent._replace(first=np.array([row]), out_tau=tau, out_q=q), *clock
-                )
+                carried.replace(**self._block(carried.record, row, last))
+                row = run_sensitive(plant.address, carried.address, *clock)
+                filled = carried.record
                 if take is not None:
-                    take(first, tau[: row - first], q[: row - first])
+                    take(first, filled.out_tau[: row - first], filled.out_q[: row - first])
             sample = last
             if (stop := self._stopped(row, sample * self.period, progress)) is not None:
                 return stop
@@ -120,11 +118,12 @@ class Run:
     def adaptive(self, tolerance: float, progress: Progress | None) -> Motion:
         """Run with error control."""
         row, time, step = 0, 0.0, np.array([1e-4])
+        plant = StructMemory(plant_type, self.plant)
         while row < self.out.t.size and time < self.end:
             end = min(time + CHUNK_SECONDS, self.end)
-            plant = self._plant(time, end)
+            plant.replace(**self._signals(time, end))
             row = run_adaptive(
-                plant,
+                plant.address,
                 time,
                 end,
                 self.size,
@@ -142,11 +141,18 @@ class Run:
                 return stop
         return self._motion(row, "completed", "")
 
-    def _plant(self, start: float, end: float) -> Plant:
+    def _block(self, tangent: Tangent, row: int, last: int) -> dict[str, Any]:
+        """Memory for the sensitivities of the outputs from `row` to sample `last` of the clock."""
+        rows = int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
+        tau, q = (np.empty((rows, *each.shape[1:])) for each in (tangent.out_tau, tangent.out_q))
+        return {"first": np.array([row]), "out_tau": tau, "out_q": q}
+
+    def _signals(self, start: float, end: float) -> dict[str, Any]:
+        """Reference and channels of the plant from start to end."""
         part = (start, end + self.period, self.period)
         reference = self.trajectory.piecewise_cubic(*part)
         channels = reference if self.channels is None else self.channels.piecewise_cubic(*part)
-        return self.plant._replace(reference=reference, channels=channels)
+        return {"reference": reference, "channels": channels}
 
     def _stopped(self, row: int, time: float, progress: Progress | None) -> Motion | None:
         """The motion so far if the run ends here; None: it goes on."""

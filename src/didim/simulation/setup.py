@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import COMPUTED_TORQUE, Law
+from didim.control.kernels.law import COMPUTED_TORQUE, GAINS_ONLY, USER, Law
 from didim.control.law import Controller
 from didim.control.laws import PD
 from didim.dynamics.kernels.elementary import padded
@@ -19,8 +19,19 @@ from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace
-from didim.simulation.kernels.plant import CONTINUOUS, HELD, OPEN, Instant, Plant
+from didim.simulation.kernels.contact import SMOOTH, Code, ContactWorkspace
+from didim.simulation.kernels.plant import (
+    CONTINUOUS,
+    HELD,
+    OPEN,
+    Instant,
+    Plant,
+    own_model,
+    rates,
+    recursion,
+    sample,
+    terms,
+)
 from didim.validation import samples
 
 Array = NDArray[np.float64]
@@ -127,6 +138,18 @@ def memory_of(model: TorqueModel, loop: Controller | None) -> tuple[TreeMemory, 
     return TreeMemory(model.layout), TreeMemory(layout, with_terms=own is not None)
 
 
+def code_of(model: TorqueModel, own_code: MachineCode | None, law: Law, drive: int) -> Code:
+    """The addresses of what a run needs, compiled now unless it was; 0 for what it does not."""
+    return Code(
+        0 if own_code is None else own_code.address,
+        recursion.address if own_code is None else 0,
+        terms.address if model.layout.terms.terms else 0,
+        0 if law.kind in (GAINS_ONLY, USER) else own_model.address,
+        rates.address,
+        sample.address if drive == HELD else 0,
+    )
+
+
 def make_plant(
     model: TorqueModel,
     values: Values,
@@ -151,7 +174,7 @@ def make_plant(
     return Plant(
         memory[0].on(model.tree),
         values,
-        0 if code is None else code.address,
+        code_of(model, code, law, drive_of(loop)),
         memory[1].on(own_tree),
         own,
         law,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from didim.dynamics.kernels.inverse import contact_speed, inverse_dynamics
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
-from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.compiled import kernel, record_type
 from didim.jit.function_pointers import call_void
 from didim.jit.types import float64, int64
 
@@ -65,7 +65,7 @@ controller_state_type = record_type(
 )
 
 
-@shared
+@kernel
 def add_model(
     law: Law, tree: Tree, own: Values, controller_state: ControllerState, work: Work, v: Any
 ) -> None:
@@ -123,15 +123,12 @@ def find_errors(law: Law, controller_state: ControllerState) -> None:
 
 @kernel
 def command(
-    law: Law,
-    tree: Tree,
-    own: Values,
-    controller_state: ControllerState,
-    t: float,
-    work: Work,
-    v: Any,
+    law: Law, controller_state: ControllerState, t: float, model_code: int, plant: int, v: Any
 ) -> None:
     """v (n,) before saturation, from the errors and integrals in the controller state.
+
+    `model_code` is the address of a function that does `add_model` for the plant at the address
+    `plant`: few laws have a model.
 
     Implements (53).
     """
@@ -147,7 +144,7 @@ def command(
             + law.kiv[j] * controller_state.integral[1, j]
         )
     if law.kind != GAINS_ONLY:
-        add_model(law, tree, own, controller_state, work, v)
+        call_void(model_code, (plant,))
 
 
 @kernel
@@ -195,16 +192,15 @@ def see(law: Law, q: Any, dq: Any, controller_state: ControllerState) -> None:
         controller_state.past[0, j] = position
 
 
-@shared
+@kernel
 def sampled_command(
     law: Law,
-    tree: Tree,
-    own: Values,
     controller_state: ControllerState,
     t: float,
     q: Any,
     dq: Any,
-    work: Work,
+    model_code: int,
+    plant: int,
     v: Any,
 ) -> None:
     """v (n,) that is applied from this sample on; the integrals include the sample, the delay is in
@@ -216,7 +212,7 @@ def sampled_command(
     for j in range(n):
         controller_state.integral[0, j] += law.period * controller_state.error[0, j]
         controller_state.integral[1, j] += law.period * controller_state.error[1, j]
-    command(law, tree, own, controller_state, t, work, v)
+    command(law, controller_state, t, model_code, plant, v)
     clip(law, controller_state, v)
     length = controller_state.line.shape[0]
     if length > 1:
@@ -233,13 +229,12 @@ def sampled_command(
 @kernel
 def continuous_command(
     law: Law,
-    tree: Tree,
-    own: Values,
     controller_state: ControllerState,
     t: float,
     q: Any,
     dq: Any,
-    work: Work,
+    model_code: int,
+    plant: int,
     v: Any,
 ) -> None:
     """v (n,) at this instant; the errors in the controller state are then the derivatives of the
@@ -249,5 +244,5 @@ def continuous_command(
         controller_state.seen[0, j] = q[j]
         controller_state.seen[1, j] = dq[j]
     find_errors(law, controller_state)
-    command(law, tree, own, controller_state, t, work, v)
+    command(law, controller_state, t, model_code, plant, v)
     clip(law, controller_state, v)

@@ -36,8 +36,8 @@ _ARRAYS = ("q", "cos", "sin", "dq", "link", "armature", "M", "bias")
 
 
 def robot_code(tree: Tree, tied: Tied | None = None) -> MachineCode | None:
-    """The code of a robot, called by `kernels.direct.factored`; None where the generic kernels do
-    its work: it has more joints than MOST_JOINTS, or DIDIM_GENERIC is set.
+    """The code of a robot, called by `kernels.direct.factored_by_code`; None where the generic
+    kernels do its work: it has more joints than MOST_JOINTS, or DIDIM_GENERIC is set.
     """
     if tree.parent.size > MOST_JOINTS or generic():
         return None

@@ -183,9 +183,11 @@ def bias(tree: Tree, values: Values, dq: Any, work: Work) -> None:
     motion_torque(tree, values, dq, work.bias, work, work.bias)
 
 
-@shared
+@kernel
 def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Work) -> int:
-    """As `factored`, by the recursions that serve every robot, links alone."""
+    """N(q, dq) of the links alone into work.bias, the factor of M into work.M; the status of
+    `factor`. By the recursions that serve every robot.
+    """
     place(tree, q, work)
     inertia_matrix(tree, values, work)
     bias(tree, values, dq, work)
@@ -193,20 +195,13 @@ def factored_by_recursion(tree: Tree, values: Values, q: Any, dq: Any, work: Wor
 
 
 @kernel
-def factored(tree: Tree, values: Values, code_address: int, q: Any, dq: Any, work: Work) -> int:
-    """N(q, dq) without Coulomb contacts and terms into work.bias, the factor of M into work.M; the
-    status of `factor`.
-
-    `code_address` is the address of the robot's own code, or 0.
-    """
-    if code_address != 0:
-        turn(joint_positions(tree.ties, q), work)
-        arrays = (q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
-        failed = call_int64(code_address, arrays)
-    else:
-        failed = factored_by_recursion(tree, values, q, dq, work)
-    add_dissipation(values, dq, work.bias)
-    return failed
+def factored_by_code(
+    tree: Tree, values: Values, code_address: int, q: Any, dq: Any, work: Work
+) -> int:
+    """The same by the robot's own code, which lies at `code_address`."""
+    turn(joint_positions(tree.ties, q), work)
+    arrays = (q, work.cos, work.sin, dq, values.link, values.armature, work.M, work.bias)
+    return call_int64(code_address, arrays)
 
 
 @shared
@@ -237,7 +232,8 @@ def direct_dynamics(
 
     Implements (21).
     """
-    failed = factored(tree, values, 0, q, dq, work)
+    failed = factored_by_recursion(tree, values, q, dq, work)
+    add_dissipation(values, dq, work.bias)
     if tree.terms != 0:
         add_to_bias(tree.terms, values.term, q, dq, work.bias)
         add_sliding(tree.terms, values, dq, tau, slip, work, ddq)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from didim.dynamics.kernels.vectors import row_times
 from didim.expressions.kernels.tape import compute
 from didim.jit.compiled import entry, kernel, record_type, shared
-from didim.jit.struct_pointers import struct_reader, write_struct
+from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import float64, int64, void
 
 CONTACT, CONSERVATIVE, X, V = range(4)
@@ -82,15 +82,6 @@ read_terms = struct_reader(terms_type)
 """The terms at an address: robots hand it on as one number, 0 where they have none, so that they
 cost nothing.
 """
-
-WORDS = 256
-"""Of the array that holds the struct."""
-
-
-@entry(int64(terms_type, int64[::1]))
-def write_terms(terms: Terms, words: Any) -> int:
-    """Write the terms where `read_terms` finds them."""
-    return write_struct(terms, words)
 
 
 @kernel

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.jit.compiled import entry, kernel, record_type, spliced
-from didim.jit.struct_pointers import struct_reader, write_struct
+from didim.jit.compiled import kernel, record_type, spliced
+from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import float64, int64
 
 
@@ -32,15 +32,6 @@ class Ties(NamedTuple):
 _vector, _matrix = float64[::1], float64[:, ::1]
 ties_type = record_type(Ties, int64[::1], _vector, _vector, *[_matrix] * 6)
 read_ties = struct_reader(ties_type)
-
-WORDS = 128
-"""Of the array that holds the struct."""
-
-
-@entry(int64(ties_type, int64[::1]))
-def write_ties(ties: Ties, words: Any) -> int:
-    """Write the ties where `read_ties` finds them."""
-    return write_struct(ties, words)
 
 
 @spliced

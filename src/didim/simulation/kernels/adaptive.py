@@ -13,11 +13,11 @@ import numpy as np
 from scipy.integrate import RK45
 
 from didim.jit.compiled import entry, kernel
-from didim.jit.struct_pointers import to_struct_pointer
+from didim.jit.function_pointers import call_int64
 from didim.jit.types import float64, int64
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.fixed import Output, output_type, record
-from didim.simulation.kernels.plant import COMPLETED, OK, Plant, plant_type, rates, write_status
+from didim.simulation.kernels.plant import COMPLETED, OK, Loop, read_loop, write_status
 
 _A = np.vstack([np.hstack([RK45.A, np.zeros((6, 1))]), RK45.B])
 _C = np.append(RK45.C, 1.0)
@@ -29,7 +29,7 @@ _SMALLEST_STEP = 1e-10
 
 @kernel
 def stages(
-    plant: Plant, plant_address: int, t: float, y: Any, size: int, h: float, first: int
+    plant: Loop, plant_address: int, t: float, y: Any, size: int, h: float, first: int
 ) -> int:
     """Rates from `first` to 6 into plant.stage, the end of the step into stage 7; the status of
     `rates`.
@@ -41,7 +41,7 @@ def stages(
             for i in range(s):
                 change += _A[s, i] * K[i, k]
             trial[k] = y[k] + h * change
-        status = rates(plant_address, t + _C[s] * h, trial, h, K[s])
+        status = call_int64(plant.code.rates, (plant_address, t + _C[s] * h, trial, h, K[s]))
         if status != OK:
             return status
     return OK
@@ -74,7 +74,7 @@ def interpolate(K: Any, y: Any, size: int, h: float, theta: float) -> None:
 
 @entry(
     int64(
-        plant_type,
+        int64,
         float64,
         float64,
         int64,
@@ -89,7 +89,7 @@ def interpolate(K: Any, y: Any, size: int, h: float, theta: float) -> None:
     )
 )
 def run_adaptive(
-    plant: Plant,
+    plant_address: int,
     start: float,
     end: float,
     size: int,
@@ -105,7 +105,8 @@ def run_adaptive(
     """Run from start to end from state y, first trying step[0]; returns the next output row,
     `trouble` as in `run_fixed`.
     """
-    K, plant_address = plant.stage, to_struct_pointer(plant)
+    plant = read_loop(plant_address)
+    K = plant.stage
     t, h, first = start, step[0], 0
     trouble[0], status = COMPLETED, OK
     while t < end - TIME_TOLERANCE and row < out.t.size and status == OK:
@@ -122,7 +123,7 @@ def run_adaptive(
             continue
         while row < out.t.size and out.t[row] <= t + h + TIME_TOLERANCE and status == OK:
             interpolate(K, y, size, h, min(1.0, (out.t[row] - t) / h))
-            status = rates(plant_address, out.t[row], K[8], h, K[9])
+            status = call_int64(plant.code.rates, (plant_address, out.t[row], K[8], h, K[9]))
             if status == OK:
                 record(plant, K[8], row, out)
                 row += 1

@@ -12,27 +12,20 @@ a box-constrained linear problem with the matrix A = D M^-1 D', solved by projec
 contact at rest whose force lies within its limits thus stays at rest exactly; the same f makes
 `slip`, so that tau = W phi holds always (43).
 
-The limits are those of this instant: what velocity, position or load make of them (`terms.py`).
+The limits are those of this instant: what velocity, position or load make of them
+(`contact_terms.py`).
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.dynamics.kernels.direct import factored, solve
+from didim.dynamics.kernels.direct import factored_by_code, solve
 from didim.dynamics.kernels.elementary import tanhs
-from didim.dynamics.kernels.inverse import add_contact, contact_speed, own_friction
-from didim.dynamics.kernels.terms import (
-    FORWARD,
-    add_to_bias,
-    contact_sum,
-    read_terms,
-    run_terms,
-    set_load,
-    solve_loads,
-)
+from didim.dynamics.kernels.inverse import add_contact, add_dissipation, contact_speed
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.function_pointers import call_int64
 from didim.jit.types import float64, int64
 
 EXACT, SMOOTH = range(2)
@@ -42,6 +35,21 @@ MAX_SWEEPS = 200
 FORCE_TOLERANCE = 1e-13
 REST_SPEED = 1e-9
 """A contact slower than this, rad/s or m/s, is at rest."""
+
+
+TERMS_AND_LIMITS, SMOOTH_UNDER_LOAD, REST_UNDER_LOAD = range(3)
+"""What the code of the terms is called for, in this order."""
+
+
+class Code(NamedTuple):
+    """Addresses of code that is compiled apart, where it is needed; 0: it is not."""
+
+    robot: int  # the robot's own machine code
+    recursion: int  # in its place, the recursions that serve every robot
+    terms: int  # of effects by expressions
+    model: int  # of the controller's own model
+    rates: int  # dy/dt
+    sample: int  # a sample of the controller
 
 
 class ContactWorkspace(NamedTuple):
@@ -58,6 +66,7 @@ class ContactWorkspace(NamedTuple):
     limit: Any  # (2, c) limit of each contact at this instant, forward and backward
 
 
+code_type = record_type(Code, *[int64] * 6)
 contact_workspace_type = record_type(
     ContactWorkspace,
     float64[::1],
@@ -70,47 +79,6 @@ contact_workspace_type = record_type(
     float64[::1],
     float64[:, ::1],
 )
-
-
-@shared
-def add_term_limits(
-    address: int, values: Values, dq: Any, tau: Any, contacts: ContactWorkspace
-) -> None:
-    """Add the terms, as their registers hold them, to both limits of all contacts."""
-    terms, phi, force = read_terms(address), values.term, contacts.force
-    own_friction(terms, values, dq, terms.rest)
-    for j in range(tau.size):
-        terms.rest[j] = tau[j] - terms.rest[j]
-    for i in range(force.size):
-        contacts.smooth[i] = -1.0
-    side = contacts.smooth[: force.size]
-    solve_loads(terms, phi, contacts.limit[BACK], values.only, side, terms.rest, force)
-    for i in range(force.size):
-        contacts.limit[BACK, i] = -force[i]
-        side[i] = 1.0
-    solve_loads(terms, phi, contacts.limit[FORTH], values.only, side, terms.rest, force)
-    for i in range(force.size):
-        contacts.limit[FORTH, i] = force[i]
-
-
-@shared
-def slip_under_load(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
-    """The slip of the contacts at rest where limits depend on the load: the force over the limit at
-    the load that it leaves, which stays in the registers.
-    """
-    terms = read_terms(address)
-    if not terms.loaded:
-        return
-    for i in range(slip.size):
-        if values.only[i] >= 0:
-            set_load(terms, values.only[i], terms.rest[values.only[i]] - contacts.force[i])
-    run_terms(terms, False)
-    for i in range(slip.size):
-        f = contacts.force[i]
-        if abs(contacts.speed[i]) <= REST_SPEED and can_stick(contacts, i):
-            constant = values.limit_positive[i] if f > 0.0 else values.limit_negative[i]
-            limit = constant + contact_sum(terms, values.term, i, FORWARD, f)
-            slip[i] = f / limit if limit > 0.0 else 0.0
 
 
 @kernel
@@ -260,32 +228,12 @@ def arrest(values: Values, contacts: ContactWorkspace, dq: Any) -> None:
             break
 
 
-@shared
-def limits_under_load(address: int, values: Values, contacts: ContactWorkspace, slip: Any) -> None:
-    """The limits of all contacts by smooth friction, contacts.smooth, where they depend on the
-    load: at the load that the force leaves.
-    """
-    terms, phi, force = read_terms(address), values.term, contacts.force
-    if not terms.loaded:
-        return
-    for i in range(slip.size):
-        slip[i] = contacts.smooth[i]
-        ahead = slip[i] >= 0.0
-        contacts.smooth[i] = values.limit_positive[i] if ahead else values.limit_negative[i]
-    constant = contacts.smooth[: slip.size]
-    solve_loads(terms, phi, constant, values.only, slip, terms.rest, force)
-    for i in range(slip.size):
-        forward = values.limit_positive[i] + contact_sum(terms, phi, i, FORWARD, 1.0)
-        backward = values.limit_negative[i] + contact_sum(terms, phi, i, FORWARD, -1.0)
-        contacts.limit[FORTH, i], contacts.limit[BACK, i] = forward, backward
-        contacts.smooth[i] = slip[i]
-
-
 @kernel
 def accelerate(
     tree: Tree,
     values: Values,
-    code_address: int,
+    code: Code,
+    plant: int,
     q: Any,
     dq: Any,
     tau: Any,
@@ -298,11 +246,15 @@ def accelerate(
     slip: Any,
 ) -> int:
     """ddq (n,) and slip (c,) of one instant; the status of `factor`. Exact contacts look h ahead;
-    smooth: tanh(u/width).
+    smooth: tanh(u/width). `plant` is the address that the code of recursion and terms needs.
 
     Implements (23), (36).
     """
-    failed = factored(tree, values, code_address, q, dq, work)
+    if code.robot != 0:
+        failed = factored_by_code(tree, values, code.robot, q, dq, work)
+    else:
+        failed = call_int64(code.recursion, (plant, q, dq))
+    add_dissipation(values, dq, work.bias)
     if failed >= 0:
         return failed
     c, n = slip.size, q.size
@@ -311,17 +263,16 @@ def accelerate(
         contacts.speed[i] = contact_speed(values, i, dq)
         contacts.limit[FORTH, i] = values.limit_positive[i]
         contacts.limit[BACK, i] = values.limit_negative[i]
-    if tree.terms != 0:
-        add_to_bias(tree.terms, values.term, q, dq, work.bias)
-        add_term_limits(tree.terms, values, dq, tau, contacts)
+    if code.terms != 0:
+        call_int64(code.terms, (plant, TERMS_AND_LIMITS, q, dq))
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     if friction == SMOOTH:
         for i in range(c):
             contacts.smooth[i] = contacts.speed[i] / width
         tanhs(contacts.smooth)
-        if tree.terms != 0:
-            limits_under_load(tree.terms, values, contacts, slip)
+        if code.terms != 0:
+            call_int64(code.terms, (plant, SMOOTH_UNDER_LOAD, q, dq))
     for i in range(c):
         u = contacts.speed[i]
         if friction == SMOOTH:
@@ -344,6 +295,6 @@ def accelerate(
                 slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
             else:
                 slip[i] = f / limit if limit > 0.0 else 0.0
-        if tree.terms != 0:
-            slip_under_load(tree.terms, values, contacts, slip)
+        if code.terms != 0:
+            call_int64(code.terms, (plant, REST_UNDER_LOAD, q, dq))
     return -1

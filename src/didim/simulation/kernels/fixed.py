@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.control.kernels.law import sampled_command
-from didim.jit.compiled import entry, kernel, record_type, spliced
-from didim.jit.struct_pointers import to_struct_pointer
+from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.function_pointers import call_int64, call_void
 from didim.jit.types import float64, int64, none, uint8
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.contact import (
@@ -27,21 +26,18 @@ from didim.simulation.kernels.plant import (
     COMPLETED,
     CONTINUOUS,
     HELD,
-    Plant,
-    apply,
+    Loop,
     divergence,
-    plant_type,
-    rates,
-    read_channels,
-    read_reference,
+    read_loop,
+    read_plant,
     write_status,
 )
 from didim.simulation.kernels.tangent import (
     arrest_tangent,
     rates_tangent,
+    read_tangent,
     record_tangent,
     stage_tangent,
-    tangent_type,
     torque_tangent,
 )
 
@@ -66,7 +62,7 @@ output_type = record_type(Output, float64[::1], *[float64[:, ::1]] * 5, uint8[:,
 
 
 @kernel
-def record(plant: Plant, y: Any, row: int, out: Output) -> None:
+def record(plant: Loop, y: Any, row: int, out: Output) -> None:
     """Write the state y and what `rates` left for it, as it is at this instant."""
     instant, contacts = plant.instant, plant.contacts
     settle(contacts, instant.ddq)
@@ -102,88 +98,9 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
     return 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
 
 
-@spliced
-def advance(
-    plant: Plant,
-    plant_address: int,
-    T: Any,
-    t: float,
-    y: Any,
-    size: int,
-    h: float,
-    whole: bool,
-    row: int,
-    out: Output,
-    trouble: Any,
-) -> int:
-    """One step of length h from y, after the outputs in [t, t + h) were written; returns the next
-    output row.
-
-    T is the `Tangent` that is carried along, or None: then the compiler leaves out all that belongs
-    to it. A `whole` step in which a contact reverses or comes to rest is not made: trouble[2] asks
-    for parts of it instead.
-
-    An output between t and t + h is the end of a shorter step from the same y. Every evaluation
-    goes through the one call of `rates` below: more of them would multiply the size of the compiled
-    loop.
-
-    Implements (24).
-    """
-    K, x, n = plant.stage, plant.stage[4], plant.instant.tau.size
-    stepping = True
-    while stepping and row < out.t.size:
-        aside = t + TIME_TOLERANCE < out.t[row] < t + h - TIME_TOLERANCE
-        length = out.t[row] - t if aside else h
-        stepping = aside
-        for stage in range(5 if aside else 4):
-            fraction = stage_state(K, y, size, stage, length, x)
-            if write_status(
-                rates(
-                    plant_address,
-                    t + fraction * length,
-                    x,
-                    h,
-                    K[stage] if stage < 4 else plant.stage[5],
-                ),
-                trouble,
-            ):
-                return row
-            if stage == 0:
-                if whole and plant.friction == EXACT and reverses(plant.contacts):
-                    trouble[2] = 1
-                    return row
-                mark_held(plant.contacts)
-            if T is not None:
-                stage_tangent(T, size, stage, length, T.x)
-                if plant.drive == CONTINUOUS:
-                    torque_tangent(plant, T, t + fraction * length, T.K[stage])
-                if stage < 4:
-                    rates_tangent(plant, T, t + fraction * length, x, h, K[stage], T.K[stage])
-            if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
-                record(plant, x, row, out)
-                if T is not None:
-                    record_tangent(T, row)
-                row += 1
-                if stage == 0 and (row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE):
-                    stepping = True
-                    break
-    if not stepping:
-        stage_state(K, y, size, 4, h, x)
-        if T is not None:
-            for j in range(n):
-                T.jump[j] = x[n + j]
-        arrest(plant.values, plant.contacts, x[n : 2 * n])
-        if T is not None:
-            arrest_tangent(plant, T, size, T.jump, x[n : 2 * n], h)
-        for k in range(size):
-            y[k] = x[k]
-        write_status(divergence(y, n), trouble)
-    return row
-
-
 def run(
-    plant: Plant,
-    T: Any,
+    plant_address: int,
+    tangent: int | None,
     period: float,
     first_sample: int,
     last_sample: int,
@@ -198,47 +115,82 @@ def run(
     """Run samples first_sample to last_sample of the clock k period from state y; returns the next
     output row.
 
-    trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time. A step
-    in which a contact reverses is made in parts: the time of the reversal is known to the length
-    of the step only.
+    `tangent` is the address of the `Tangent` that is carried along, or None: then the compiler
+    leaves out all that belongs to it. It must see this in one function, which is why this one is
+    long. trouble[0] is COMPLETED, INFEASIBLE or DIVERGED, trouble[1] the joint, when[0] the time.
+
+    A step in which a contact reverses or comes to rest is made in parts: the time of the reversal
+    is known to the length of the step only. An output between t and t + h is the end of a shorter
+    step from the same y. Every evaluation goes through the one call of `rates` below.
+
+    Implements (24).
     """
     trouble[0] = COMPLETED
-    plant_address, n = to_struct_pointer(plant), plant.instant.tau.size
+    plant = read_loop(plant_address)
+    if tangent is not None:
+        whole, T = read_plant(plant_address), read_tangent(tangent)
+    K, x, n = plant.stage, plant.stage[4], plant.instant.tau.size
     for sample in range(first_sample, last_sample):
         if plant.drive == HELD:
             t = sample * period
-            read_reference(
-                plant.reference, plant.cursor, t, plant.law.reads, plant.controller_state.reference
-            )
-            if plant.instant.channels.size > 0:
-                read_channels(plant_address, t)
-            law, controller_state = plant.law, plant.controller_state
-            sampled_command(
-                law,
-                plant.own_tree,
-                plant.own,
-                controller_state,
-                t,
-                y[:n],
-                y[n : 2 * n],
-                plant.work,
-                plant.instant.v,
-            )
-            apply(plant.law, plant.instant, plant.enabled)
-            if T is not None:
-                torque_tangent(plant, T, t, T.K[4])
+            call_void(plant.code.sample, (plant_address, t, y))
+            if tangent is not None:
+                torque_tangent(whole, T, t, T.K[4])
         sub, parts, part = 0, 1, 0
         while sub < substeps:
             h = period / (substeps * parts)
             t = sample * period + (sub * parts + part) * h
             when[0] = t
-            trouble[2] = 0
-            row = advance(plant, plant_address, T, t, y, size, h, parts == 1, row, out, trouble)
+            stepping, reversing = True, False
+            while stepping and row < out.t.size:
+                aside = t + TIME_TOLERANCE < out.t[row] < t + h - TIME_TOLERANCE
+                length = out.t[row] - t if aside else h
+                stepping = aside
+                for stage in range(5 if aside else 4):
+                    at = t + stage_state(K, y, size, stage, length, x) * length
+                    rate = K[stage] if stage < 4 else plant.stage[5]
+                    if write_status(
+                        call_int64(plant.code.rates, (plant_address, at, x, h, rate)), trouble
+                    ):
+                        return row
+                    if stage == 0:
+                        if parts == 1 and plant.friction == EXACT and reverses(plant.contacts):
+                            stepping, reversing = False, True
+                            break
+                        mark_held(plant.contacts)
+                    if tangent is not None:
+                        stage_tangent(T, size, stage, length, T.x)
+                        if plant.drive == CONTINUOUS:
+                            torque_tangent(whole, T, at, T.K[stage])
+                        if stage < 4:
+                            rates_tangent(whole, T, at, x, h, K[stage], T.K[stage])
+                    if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
+                        record(plant, x, row, out)
+                        if tangent is not None:
+                            record_tangent(T, row)
+                        row += 1
+                        if stage == 0 and (
+                            row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE
+                        ):
+                            stepping = True
+                            break
+            if reversing:
+                parts = REVERSAL_SUBSTEPS
+                continue
+            if not stepping:
+                stage_state(K, y, size, 4, h, x)
+                if tangent is not None:
+                    for j in range(n):
+                        T.jump[j] = x[n + j]
+                arrest(plant.values, plant.contacts, x[n : 2 * n])
+                if tangent is not None:
+                    arrest_tangent(whole, T, size, T.jump, x[n : 2 * n], h)
+                for k in range(size):
+                    y[k] = x[k]
+                write_status(divergence(y, n), trouble)
             if trouble[0] != COMPLETED or row >= out.t.size:
                 return row
-            if trouble[2] == 1:
-                parts = REVERSAL_SUBSTEPS
-            elif part + 1 < parts:
+            if part + 1 < parts:
                 part += 1
             else:
                 sub, parts, part = sub + 1, 1, 0
@@ -246,5 +198,5 @@ def run(
 
 
 _clock = (float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector)
-run_fixed = entry(int64(plant_type, none, *_clock), "run_fixed")(run)
-run_sensitive = entry(int64(plant_type, tangent_type, *_clock), "run_sensitive")(run)
+run_fixed = entry(int64(int64, none, *_clock), "run_fixed")(run)
+run_sensitive = entry(int64(int64, int64, *_clock), "run_sensitive")(run)

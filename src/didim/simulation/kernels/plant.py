@@ -3,21 +3,44 @@
 The state y is q, dq and, for a continuous law, the integrals of e and s. What drives the robot is a
 command that is held between the samples of the controller (HELD), a law that acts at every instant
 (CONTINUOUS), or a given torque (OPEN).
+
+Rates and samples are compiled apart from the loops in time that call them, and apart from both what
+few runs need: the loops stay small, and who does not need it does not wait for it.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.control.kernels.law import Law, continuous_command, controller_state_type, law_type
-from didim.dynamics.kernels.terms import set_channels
+from didim.control.kernels.law import (
+    Law,
+    add_model,
+    continuous_command,
+    controller_state_type,
+    law_type,
+    sampled_command,
+)
+from didim.dynamics.kernels.direct import factored_by_recursion
+from didim.dynamics.kernels.terms import add_to_bias, set_channels
 from didim.dynamics.kernels.tree import tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
-from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.compiled import by_address, kernel, record_type, shared
+from didim.jit.function_pointers import array_at
 from didim.jit.struct_pointers import struct_reader
-from didim.jit.types import float64, int64
+from didim.jit.types import double_pointer, float64, int64, void
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, piecewise_cubic_type, read
-from didim.simulation.kernels.contact import accelerate, contact_workspace_type
+from didim.simulation.kernels.contact import (
+    SMOOTH_UNDER_LOAD,
+    TERMS_AND_LIMITS,
+    accelerate,
+    code_type,
+    contact_workspace_type,
+)
+from didim.simulation.kernels.contact_terms import (
+    add_term_limits,
+    limits_under_load,
+    slip_under_load,
+)
 
 HELD, CONTINUOUS, OPEN = range(3)
 COMPLETED, INFEASIBLE, DIVERGED = range(3)
@@ -48,7 +71,7 @@ class Plant(NamedTuple):
 
     tree: Any
     values: Any  # the simulated parameters
-    code_address: int  # address of the robot's own machine code, 0: none
+    code: Any  # addresses of code that is compiled apart
     own_tree: Any  # geometry and
     own: Any  # parameters of the controller's own model
     law: Any
@@ -72,7 +95,7 @@ plant_type = record_type(
     Plant,
     tree_type,
     values_type,
-    int64,
+    code_type,
     tree_type,
     values_type,
     law_type,
@@ -91,6 +114,33 @@ plant_type = record_type(
     float64[:, ::1],
 )
 read_plant = struct_reader(plant_type)
+
+
+class Loop(NamedTuple):
+    """The fields of a `Plant` that a loop in time reads."""
+
+    values: Any
+    code: Any
+    contacts: Any
+    drive: int
+    friction: int
+    instant: Any
+    stage: Any
+
+
+read_loop = struct_reader(
+    plant_type,
+    record_type(
+        Loop,
+        values_type,
+        code_type,
+        contact_workspace_type,
+        int64,
+        int64,
+        instant_type,
+        float64[:, ::1],
+    ),
+)
 
 
 @kernel
@@ -167,16 +217,78 @@ def write_status(status: int, trouble: Any) -> bool:
     return status != OK
 
 
-@shared
-def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
-    """dy/dt into `rate`, with torque, acceleration and slip left in the plant at
-    `plant_address`; the status of the instant.
+@by_address(void(int64))
+def own_model(plant_address: int) -> None:
+    """What the controller's own model adds to the control signal."""
+    plant = read_plant(plant_address)
+    add_model(
+        plant.law, plant.own_tree, plant.own, plant.controller_state, plant.work, plant.instant.v
+    )
+
+
+@by_address(int64(int64, double_pointer, double_pointer))
+def recursion(plant_address: int, q: Any, dq: Any) -> int:
+    """Inertia matrix, factored, and forces of a robot without machine code of its own."""
+    plant = read_plant(plant_address)
+    n = plant.instant.tau.size
+    return factored_by_recursion(
+        plant.tree, plant.values, array_at(q, n), array_at(dq, n), plant.work
+    )
+
+
+@by_address(int64(int64, int64, double_pointer, double_pointer))
+def terms(plant_address: int, purpose: int, q: Any, dq: Any) -> int:
+    """What effects by expressions do at one instant: their torque and the limits of the contacts,
+    then, under a load, smooth friction or the slip of contacts at rest. Returns 0.
+    """
+    plant = read_plant(plant_address)
+    values, contacts, instant = plant.values, plant.contacts, plant.instant
+    n, address = instant.tau.size, plant.tree.terms
+    if purpose == TERMS_AND_LIMITS:
+        add_to_bias(address, values.term, array_at(q, n), array_at(dq, n), plant.work.bias)
+        add_term_limits(address, values, array_at(dq, n), instant.tau, contacts)
+    elif purpose == SMOOTH_UNDER_LOAD:
+        limits_under_load(address, values, contacts, instant.slip)
+    else:
+        slip_under_load(address, values, contacts, instant.slip)
+    return 0
+
+
+@by_address(void(int64, float64, double_pointer))
+def sample(plant_address: int, t: float, state: Any) -> None:
+    """The torque that a sampled controller applies from time t on, into the instant."""
+    plant = read_plant(plant_address)
+    n = plant.instant.tau.size
+    y = array_at(state, 2 * n)
+    read_reference(
+        plant.reference, plant.cursor, t, plant.law.reads, plant.controller_state.reference
+    )
+    if plant.instant.channels.size > 0:
+        read_channels(plant_address, t)
+    sampled_command(
+        plant.law,
+        plant.controller_state,
+        t,
+        y[:n],
+        y[n:],
+        plant.code.model,
+        plant_address,
+        plant.instant.v,
+    )
+    apply(plant.law, plant.instant, plant.enabled)
+
+
+@by_address(int64(int64, float64, double_pointer, float64, double_pointer))
+def rates(plant_address: int, t: float, state: Any, h: float, slopes: Any) -> int:
+    """dy/dt of the state y (4 n,) into `slopes`, with torque, acceleration and slip left in the
+    plant at `plant_address`; the status of the instant.
 
     Implements (22).
     """
     plant = read_plant(plant_address)
-    instant, controller_state, work = plant.instant, plant.controller_state, plant.work
+    instant, controller_state = plant.instant, plant.controller_state
     n = instant.tau.size
+    y, rate = array_at(state, 4 * n), array_at(slopes, 4 * n)
     q, dq = y[:n], y[n : 2 * n]
     status = divergence(y, n)
     if status != OK:
@@ -191,7 +303,7 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
             controller_state.integral[0, j] = y[2 * n + j]
             controller_state.integral[1, j] = y[3 * n + j]
         continuous_command(
-            plant.law, plant.own_tree, plant.own, controller_state, t, q, dq, work, instant.v
+            plant.law, controller_state, t, q, dq, plant.code.model, plant_address, instant.v
         )
         apply(plant.law, instant, plant.enabled)
         for j in range(n):
@@ -208,14 +320,15 @@ def rates(plant_address: int, t: float, y: Any, h: float, rate: Any) -> int:
     status = accelerate(
         plant.tree,
         plant.values,
-        plant.code_address,
+        plant.code,
+        plant_address,
         q,
         dq,
         instant.tau,
         friction,
         h,
         width,
-        work,
+        plant.work,
         plant.contacts,
         instant.ddq,
         instant.slip,

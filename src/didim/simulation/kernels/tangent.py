@@ -36,6 +36,7 @@ from didim.dynamics.kernels.tree import Tree, Values, Work, place, turn
 from didim.jit.compiled import kernel, record_type, shared, spliced
 from didim.jit.function_pointers import call_int64
 from didim.jit.lanes import LANES, load, store
+from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import float64, int64
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
 from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
@@ -123,6 +124,7 @@ tangent_type = record_type(
     _cube,
     _cube,
 )
+read_tangent = struct_reader(tangent_type)
 
 
 @kernel
