@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from didim.paper.experiments import PERIOD, RATE, SHORT, PaperExperiments
+from didim.paper.experiments import PaperExperiments
+from didim.paper.virtual_scara import PERIOD, RATE, SHORT
 from didim.results.estimate import Estimate
 from didim.simulation.compiling import compile_loop_ahead
 
