@@ -22,7 +22,7 @@ def shell(command, redirected):
 @pytest.mark.parametrize(
     ("command", "redirected", "status"),
     [
-        (["schema", "study"], "<&- >&-", 0),
+        (["completion", "bash"], "<&- >&-", 0),
         (["base", "scarx"], "2>&-", 2),
         (["schema", "study"], "| head -n 1 >/dev/null", 0),
     ],

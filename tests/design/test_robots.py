@@ -39,7 +39,7 @@ def test_shipped_robots_have_plans(name: str) -> None:
     assert np.all(np.isfinite(found.sigma))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twelve_joints_with_slides(tmp_path: Path) -> None:
     file = tmp_path / "chain.urdf"
     file.write_text(chain(12))

@@ -21,6 +21,7 @@ from support.virtual import share_paper
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LONG = ("paper.md", "excitation.md", "mujoco.md")
 ABOUT_LACK_OF_FIT = ("lack-of-fit.md", "improve.md", "report.md")
 APPENDED = "# append to arm.toml\n"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -76,7 +77,13 @@ def shell(text: str) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.lack_of_fit] * (page.name in ABOUT_LACK_OF_FIT))
+        pytest.param(
+            page,
+            marks=[
+                *[pytest.mark.lack_of_fit] * (page.name in ABOUT_LACK_OF_FIT),
+                *[pytest.mark.long] * (page.name in LONG),
+            ],
+        )
         for page in PAGES
         if blocks(page, "python", "sh")
     ],

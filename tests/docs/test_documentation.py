@@ -125,7 +125,7 @@ def test_the_gallery_page_shows_every_script():
     assert len(GALLERY) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_documentation_builds_without_a_warning(tmp_path):
     command = [
         sys.executable,

@@ -256,7 +256,9 @@ def test_reports_are_beside_the_rows(tmp_path):
 def test_processes_give_the_same_bits_though_one_is_killed(tmp_path):
     alone = many.numbers(didim.run_many(many.tasks(4), jobs=1))
     sign = tmp_path / "sign"
-    table = didim.run_many(many.deadly_tasks(sign, 4, fatal=1), jobs=2, folder=tmp_path / "rows")
+    prepared = prepare(many.deadly_tasks(sign, 4, fatal=1))
+    rows = [row for row, _ in in_processes(prepared, prepared.jobs, False, workers=1)]
+    table = didim.RunTable(tuple(rows))
     assert sign.stat().st_size == 1
     assert many.numbers(table) == alone
 
@@ -316,7 +318,7 @@ if len(sys.argv) > 1:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_in_the_middle_it_continues(tmp_path):
     """A process that is killed leaves rows that another one, with other hashes of texts, finds."""
     command = [sys.executable, "-u", "-c", SCRIPT, str(tmp_path)]

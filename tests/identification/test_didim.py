@@ -66,7 +66,7 @@ def test_tx40_with_stiff_loops_converges_from_identity(seed):
     assert any(guard.kind is GuardKind.INERTIA for step in found.history for guard in step.guards)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tx40_with_ordinary_loops_ends_in_a_status_that_says_so():
     m, experiment, controller = tx40(5.0)
     found = didim.identify(

@@ -251,7 +251,7 @@ def test_stiff_loops_contract_and_soft_ones_less():
     assert ratios[0] < 0.2 < ratios[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bias_of_didim_is_told():
     """With kp 5 % off, DIDIM's fixed point and the minimum of the torque error are not the same."""
     experiment, law = soft_record()

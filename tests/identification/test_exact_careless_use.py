@@ -141,7 +141,7 @@ def test_stop_on_request_stops():
     assert len(calls) <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gains_a_hundred_times_too_small():
     """A loop that moves nothing leaves all of the torque, whatever its bandwidth: the scan goes
     up.

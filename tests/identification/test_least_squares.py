@@ -165,7 +165,7 @@ def test_a_joint_with_few_equations_does_not_rule():
     assert np.all(joint_deviations(few) > 0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("outliers", [False, True])
 def test_sigma_of_irls_is_its_spread(outliers):
     found, told = [], []

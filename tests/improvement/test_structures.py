@@ -35,7 +35,7 @@ def loops(kind: str) -> tuple[didim.PD | didim.PID | didim.Cascade, didim.PD]:
         "cascade",
         pytest.param("pid", marks=pytest.mark.long),
         pytest.param("velocity reference", marks=pytest.mark.long),
-        "stribeck",
+        pytest.param("stribeck", marks=pytest.mark.long),
     ],
 )
 def test_the_true_structure_is_found_and_predicts_as_well(kind):

@@ -69,7 +69,7 @@ def compiled_here(lines: list[str]) -> list[str]:
     return [line.split(";")[0].split(".")[-1] for line in lines if "this happens once" in line]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_another_process_compiles_is_not_compiled_here(package, tmp_path):
     if len(os.sched_getaffinity(0)) > 1:
         lines = run(package, tmp_path / "two")

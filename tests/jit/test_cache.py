@@ -95,7 +95,7 @@ def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(package, tmp_
     assert "found 13.0" in run(package, cache, CALL).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_edit_of_any_file_that_kernels_are_compiled_with_changes_the_key(package):
     """Those below `kernels` packages, and all of `jit/`."""
     script = "from didim.jit.compiled import source_key; print(source_key())"
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(package, tmp_path):
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(package, tmp_path):
     """Numba runs what it finds: flipped machine code ends the process, or computes wrongly."""
     cache = tmp_path / "cache"

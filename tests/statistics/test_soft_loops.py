@@ -11,7 +11,7 @@ from support.virtual import model, scara_record
 RUNS = 16
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_intervals_of_didim_in_a_soft_loop():
     """The spread over noise seeds is that of the corrected sigma; what W alone would give is too
     small for some.

@@ -42,7 +42,7 @@ SETTLED = 1e-3
 """Relative change of the residual that ends these."""
 
 LOST = 30.0
-"""Times its sigma before beyond which a parameter that is not significant any more is lost."""
+"""Times its first sigma beyond which a parameter that is not significant any more is lost."""
 
 
 def improve(
@@ -154,10 +154,12 @@ class _Path:
     more: dict[str, Any]
     steps: list[Step] = field(default_factory=list)
     unseen: HeldOut | None = None
+    first: Estimate | None = None
 
     def run(self, start: Structure) -> Improvement:
         """The whole path."""
         first = fit = self._fitted(start)
+        self.first = first.estimate
         known: Predictions | None = None
         before: Predictions = ()
         ending = Ending.LIMIT
@@ -256,7 +258,8 @@ class _Path:
         if fit.is_identified and not larger.is_identified:
             record(Outcome.UNIDENTIFIABLE, larger.estimate.message.rstrip("."))
             return None
-        if lost := lost_parameters(fit.estimate, larger.estimate):
+        assert self.first is not None
+        if lost := lost_parameters(self.first, larger.estimate):
             record(Outcome.UNIDENTIFIABLE, f"nor {listed(lost)} beside it")
             return None
         assert self.unseen is not None
