@@ -79,7 +79,7 @@ def test_the_first_stage_is_short_and_takes_no_stiff_steps(monkeypatch, stiff):
 
     monkeypatch.setattr("didim.identification.methods.didim.RegressorMethod", First)
     method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
-    assert didim.identify(model(), scara_record(), method).status == "converged"
+    assert didim.identify(model(), scara_record()[0], method).status == "converged"
     limited, unlimited = (FIRST_STAGE_STEPS, SEARCH_SUBSTEPS), (FIRST_STAGE_STEPS, MAX_SUBSTEPS)
     assert runs == ([limited, unlimited] if stiff else [limited])
 
