@@ -32,6 +32,7 @@ def main() -> None:
     seconds = compile_seconds()
     rows = dynamics.rows() + signals.rows() + simulation.rows() + identification.rows()
     growing, peaks, starts = growth.growths(), growth.memory(), growth.cold_start()
+    starts |= growth.exact_method()
     about = timing.machine()
     lines = [
         " · ".join(f"{key} {value}" for key, value in about.items()),

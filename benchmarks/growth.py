@@ -22,6 +22,17 @@ import didim
 JOINTS = (2, 4, 6, 8, 12)
 DURATIONS = (10, 30, 100)
 RATES = (500, 1000, 2000)
+MOST = {"IDIM": (2.0, None), "DIDIM": (2.0, None), "refined DIDIM": (1.5, 90.0)}
+"""Of 1000 s at 1 kHz: GiB and seconds."""
+LONGEST = {
+    "didim --help": 0.5,
+    "first didim demo": 25.0,
+    "second didim demo": 8.0,
+    "didim identify, SCARA": 1.5,
+    "DIDIM with unknown gains, TX40, 10 s": 4.3,
+    "refined DIDIM, TX40, 10 s": 1.3,
+}
+"""What a person waits for, s."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +194,7 @@ def memory() -> dict[str, tuple[float, float, str]]:
 
 def cold_start() -> dict[str, float]:
     """Seconds of what a person waits for, in processes of their own; the first demo compiles into a
-    new cache.
+    new cache. The study is that of `didim init`, and its first run compiles.
     """
     found = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -198,6 +209,12 @@ def cold_start() -> dict[str, float]:
             "--report",
             f"{folder}/demo.html",
         ]
+        didim_command = [sys.executable, "-m", "didim"]
+        study = f"{folder}/study.toml"
+        identify = [*didim_command, "identify", study]
+        for made in ([*didim_command, "init", study, "--robot", "scara"], identify):
+            subprocess.run(made, check=True, capture_output=True)
+        subprocess.run(identify, check=True, capture_output=True)
         for name, command in (
             ("import didim", [sys.executable, "-c", "import didim"]),
             ("didim --help", [sys.executable, "-m", "didim", "--help"]),
@@ -207,6 +224,24 @@ def cold_start() -> dict[str, float]:
             begin = time.perf_counter()
             subprocess.run(command, env=fresh, check=True, capture_output=True)
             found[name] = time.perf_counter() - begin
+        found["didim identify, SCARA"] = taken(
+            lambda: subprocess.run(identify, check=True, capture_output=True)
+        )
+    return found
+
+
+def exact_method() -> dict[str, float]:
+    """Seconds of the exact method on the TX40 case, after compiling."""
+    case = didim.load_case(Path(__file__).parents[1] / "cases" / "tx40.toml")
+    record, _ = case.experiment()
+    record = record.between(record.t[0], record.t[0] + 10.0)
+    found = {}
+    for name, setting in (
+        ("DIDIM with unknown gains, TX40, 10 s", "estimate_gains"),
+        ("refined DIDIM, TX40, 10 s", "refine"),
+    ):
+        method = didim.DIDIM(controller=case.controller, lack_of_fit=False, **{setting: True})
+        found[name] = taken(lambda m=method: didim.identify(case.model, record, m), 2)
     return found
 
 
@@ -227,20 +262,29 @@ def text(
         )
     lines += [
         "",
-        "| 1000 s at 1 kHz, TX40 | peak GiB (at most 2) | seconds | status |",
-        "|---|---:|---:|---|",
+        "| 1000 s at 1 kHz, TX40 | peak GiB | at most | seconds | at most | status |",
+        "|---|---:|---:|---:|---:|---|",
     ]
     for method, (peak, seconds, status) in peaks.items():
-        lines.append(
-            f"| {method} | {peak:.2f}{' **missed**' if not peak <= 2 else ''} | {seconds:.0f} | "
-            f"{status} |"
+        memory_asked, time_asked = (
+            _asked(*pair) for pair in zip((peak, seconds), MOST[method], strict=True)
         )
-    lines += ["", "| cold start | seconds | at most |", "|---|---:|---:|"]
-    limits = {"didim --help": 0.5, "second didim demo": 8.0}
+        lines.append(
+            f"| {method} | {peak:.2f} | {memory_asked} | {seconds:.0f} | {time_asked} | {status} |"
+        )
+    lines += ["", "| what a person waits for | seconds | at most |", "|---|---:|---:|"]
     lines += [
-        f"| {name} | {seconds:.2f} | {limits.get(name, '')} |" for name, seconds in starts.items()
+        f"| {name} | {seconds:.2f} | {_asked(seconds, LONGEST.get(name))} |"
+        for name, seconds in starts.items()
     ]
     return "\n".join(lines)
+
+
+def _asked(found: float, most: float | None) -> str:
+    """What is asked for, and whether it is reached."""
+    if most is None:
+        return ""
+    return f"{most:g}, reached" if found <= most else f"{most:g}, **missed**"
 
 
 def as_json(growing: list[Growth]) -> list[dict[str, object]]:

@@ -12,8 +12,10 @@ from scipy.optimize import least_squares
 
 import didim
 from didim.identification import problem as problem_module
+from didim.identification.methods.didim import FIRST_STAGE_STEPS
+from didim.identification.regressor_method import RegressorMethod
 from didim.simulation import decimated
-from didim.simulation.record_set import SEARCH_SUBSTEPS
+from didim.simulation.record_set import MAX_SUBSTEPS, SEARCH_SUBSTEPS
 from didim.simulation.setup import substeps_for
 from support.robustness import Run, outcome
 from support.undescribed import undescribed
@@ -59,6 +61,27 @@ def test_six_joints_whose_gains_are_not_known(monkeypatch):
     assert found.within >= 0.93
     assert found.gains_sigma < 4
     assert found.gains < 0.08
+
+
+@pytest.mark.parametrize("stiff", [False, True])
+def test_the_first_stage_is_short_and_takes_no_stiff_steps(monkeypatch, stiff):
+    """Plain DIDIM that does not converge would take most of the time; only a robot that is stiff
+    at its start is simulated with as many steps as it needs.
+    """
+    runs = []
+
+    class First(RegressorMethod):
+        def run(self, request):
+            runs.append((self.settings.max_iterations, self.records.most_substeps))
+            found, reason = super().run(request)
+            failed = stiff and len(runs) == 1
+            return (replace(found, residual=np.nan) if failed else found), reason
+
+    monkeypatch.setattr("didim.identification.methods.didim.RegressorMethod", First)
+    method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
+    assert didim.identify(model(), scara_record()[0], method).status == "converged"
+    limited, unlimited = (FIRST_STAGE_STEPS, SEARCH_SUBSTEPS), (FIRST_STAGE_STEPS, MAX_SUBSTEPS)
+    assert runs == ([limited, unlimited] if stiff else [limited])
 
 
 @pytest.mark.long

@@ -21,12 +21,11 @@ def compile_loop_ahead(sampled: bool, sensitive: bool) -> bool:
     processes; `sensitive`: with the sensitivities. Returns whether it lacks any.
     """
     there: list[Entry[..., Any]] = [rates, *([sample] if sampled else []), run_fixed]
-    there += [run_sensitive] if sensitive else []
+    there += [inverse_dynamics_batch, *([run_sensitive] if sensitive else [])]
     here: list[Entry[..., Any]] = [
         inertia_matrix_batch,
         regressor_batch,
         regressor_entries_batch,
-        inverse_dynamics_batch,
         forward_backward,
     ]
     compile_ahead(there, here)

@@ -37,8 +37,8 @@ from didim.validation import flag, one_of
 
 Array = NDArray[np.float64]
 
-WARM_START_STEPS = 6
-"""Steps of DIDIM before the exact method where the gains are unknown."""
+FIRST_STAGE_STEPS, WARM_START_STEPS = 10, 6
+"""Most steps of DIDIM before the exact method where the gains are known, and where not."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -170,13 +170,15 @@ class DIDIM:
         shifts, preprocessing = self._shifts(request.experiments), self._preprocessing(records)
         data = request.model, records
         exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
-        warm, used, first_loop = self, records, exact.loops[0]
+        first_loop, steps = exact.loops[0], min(self.max_iterations, FIRST_STAGE_STEPS)
+        warm, is_known = replace(self, max_iterations=steps), not gains or first_loop is None
         if gains and first_loop is not None:
-            steps = min(self.max_iterations, WARM_START_STEPS)
+            steps = min(steps, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
-            used = records.not_stiff
         stage = request.first_stage().between(0.0, 0.5)
-        first, reason = RegressorMethod(warm, used, preprocessing).run(stage)
+        first, reason = RegressorMethod(warm, records.not_stiff, preprocessing).run(stage)
+        if is_known and not np.isfinite(first.residual):  # a robot that is stiff at its start
+            first, reason = RegressorMethod(warm, records, preprocessing).run(stage)
         if reason is StopReason.REQUEST:
             return first
         others = [first.parameters] if np.isfinite(first.residual) else []
