@@ -88,7 +88,9 @@ def test_wrong_options_are_one_line(capsys, arguments, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", TABLES)
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=pytest.mark.long if n == 5 else ()) for n in TABLES]
+)
 def test_every_table_has_printed_and_own_numbers(runs, number):
     text = table(runs, number)
     assert text.startswith(f"TABLE {number}:")
@@ -97,7 +99,7 @@ def test_every_table_has_printed_and_own_numbers(runs, number):
     assert "nan" not in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_at_half_a_hertz_didim_is_still_good(runs):
     """VI.C on a seventh of the record: IDIM's inertias are wrong, DIDIM's within 3 sigma."""
     assert inertia_error(runs, runs.slow_idim) > 0.2

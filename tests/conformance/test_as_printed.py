@@ -126,7 +126,7 @@ def test_half_the_bandwidth_with_kp_kept(seed):
         (4.0, 8),
         pytest.param(2.0, 12, marks=pytest.mark.long),
         pytest.param(1.0, 20, marks=pytest.mark.long),
-        (0.5, 26),
+        pytest.param(0.5, 26, marks=pytest.mark.long),
     ],
 )
 def test_an_undersampled_record_does_not_hide_a_wrong_loop(rate, periods):

@@ -51,8 +51,8 @@ def test_twelve_joints_with_slides(tmp_path: Path) -> None:
     assert np.all(np.isfinite(found.sigma))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["tx40", pytest.param("panda", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["tx40", "panda"])
 def test_plans_of_arms_judged_from_outside(name: str) -> None:
     pytest.importorskip("pinocchio")
     from support.planned import outside_margins, planned

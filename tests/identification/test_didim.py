@@ -28,7 +28,8 @@ def normalised_error(estimate, truth: np.ndarray) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "effects", "hertz"), [("double_pendulum", None, 10.0), ("panda", RIGID, 10.0)]
+    ("robot", "effects", "hertz"),
+    [("double_pendulum", None, 10.0), pytest.param("panda", RIGID, 10.0, marks=pytest.mark.long)],
 )
 @pytest.mark.parametrize("seed", [200, pytest.param(201, marks=pytest.mark.long)])
 def test_robots_converge_from_identity(robot, effects, hertz, seed):

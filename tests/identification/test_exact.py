@@ -29,7 +29,7 @@ HERTZ = 2 * np.pi
     ("law", "frequency", "prior"),
     [
         ("PD", 5, "generic"),
-        ("PID", 10, "wrong by 4"),
+        pytest.param("PID", 10, "wrong by 4", marks=pytest.mark.long),
     ],
 )
 def test_six_joints_in_ordinary_loops(law, frequency, prior):

@@ -177,7 +177,7 @@ def test_refusals_are_one_line():
         didim.identify_payload(empty, loaded(), friction="warm")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_uncertain_torques_widen_the_interval_by_what_they_do():
     """Factors on both records, against the slopes that the covariance is made of."""
     rng = np.random.default_rng(0)

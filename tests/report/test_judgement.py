@@ -248,7 +248,7 @@ def test_zero_within_the_interval_is_not_significant():
     assert estimate.names[0] not in weak_parameters(estimate)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_unknown_gains_do_not_condemn_the_dynamics():
     """Unexcited for a gain alone: torque is judged by what it explains, the gains by themselves."""
     estimate = found("gains")

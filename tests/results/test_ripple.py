@@ -62,7 +62,9 @@ def test_a_spectrum_needs_records():
         estimate.ripple("elbow" if "elbow" in model.robot.joint_names else 1)
 
 
-@pytest.mark.parametrize(("rows", "reach"), [(40, 0.3), (700, 2.0), (1601, 40.0)])
+@pytest.mark.parametrize(
+    ("rows", "reach"), [(40, 0.3), (700, 2.0), pytest.param(1601, 40.0, marks=pytest.mark.long)]
+)
 def test_the_spectrum_is_the_periodogram_of_lomb_and_scargle(rows, reach):
     rng = np.random.default_rng(rows)
     q = reach * (rng.uniform(size=rows) ** 2 + 3.0)
