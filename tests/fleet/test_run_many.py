@@ -252,7 +252,7 @@ def test_reports_are_beside_the_rows(tmp_path):
     assert len(ran) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_give_the_same_bits_though_one_is_killed(tmp_path):
     alone = many.numbers(didim.run_many(many.tasks(4), jobs=1))
     sign = tmp_path / "sign"

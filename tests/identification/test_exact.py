@@ -326,7 +326,7 @@ def test_a_delay_of_the_reference_is_found():
     assert found.validate(late).residual == pytest.approx(found.residual, rel=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_several_records_at_once():
     one, law = soft_record()
     two, _ = scara_record((5.0, 10.0), rate=200.0, noise=0.02, periods=3, seed=7)

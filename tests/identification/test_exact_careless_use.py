@@ -211,7 +211,7 @@ def test_open_loop_warns_of_its_input_and_predicts_from_the_motion():
     assert found.validation[0].residual < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_delay_is_pointed_out():
     rod = model("emps")
     trajectory = didim.Fourier.random(rod.robot, seed=1, period=5.0, periods=2, share=1.0)

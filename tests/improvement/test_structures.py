@@ -28,16 +28,8 @@ def loops(kind: str) -> tuple[didim.PD | didim.PID | didim.Cascade, didim.PD]:
     return true[kind], assumed
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "cascade",
-        pytest.param("pid", marks=pytest.mark.long),
-        pytest.param("velocity reference", marks=pytest.mark.long),
-        pytest.param("stribeck", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["cascade", "pid", "velocity reference", "stribeck"])
 def test_the_true_structure_is_found_and_predicts_as_well(kind):
     true, assumed = loops(kind)
     start = larger = model()

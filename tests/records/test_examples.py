@@ -57,7 +57,7 @@ def test_emps_by_didim_from_its_torque(mass):
     assert found.gains["delay"][0] < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_emps_without_positions():
     blind = run("emps", 'experiment.0.columns={ t = "t", q_ref = "qg", control = "vir" }')
     np.testing.assert_allclose(

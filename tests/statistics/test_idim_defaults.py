@@ -13,10 +13,8 @@ import didim
 from support.coverage import relative_errors, virtual_record
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rate", "seeds"), [pytest.param(200.0, 12, marks=pytest.mark.long), (1000.0, 8)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("rate", "seeds"), [(200.0, 12), (1000.0, 8)])
 def test_intervals_at_the_defaults_cover(rate, seeds):
     covered: dict[str, list[np.ndarray]] = {"default": [], "20 Hz": []}
     for robot in ("scara", "double_pendulum"):
