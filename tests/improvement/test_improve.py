@@ -10,7 +10,8 @@ import pytest
 import didim
 from didim.improvement.held_out import Errors, HeldOut, Predicted, held_out
 from didim.improvement.path import Ending, Outcome
-from didim.improvement.search import MAX_TRIES, lost_parameters
+from didim.improvement.search import MAX_TRIES
+from didim.improvement.significance import insignificant_effects, lost_parameters
 from didim.improvement.structure import Structure
 from didim.results.lack_of_fit import LackOfFit, LackRow, Remedy
 from support.virtual import inverse_record, model
@@ -26,6 +27,7 @@ def rippled_record(noise: float = 0.05) -> tuple[didim.DynamicModel, didim.Exper
 
 
 IDIM = didim.IDIM(decimation=5)
+QUICK = didim.IDIM(decimation=5, lack_of_fit=False)
 
 
 def test_what_is_missing_is_added_and_the_path_ends_quietly():
@@ -93,6 +95,32 @@ def test_what_hides_a_parameter_is_seen(order, lost):
     assert bool(lost_parameters(before, after)) == bool(lost)
 
 
+@pytest.mark.parametrize(("amplitude", "zero"), [(0.5, []), (0.0, ["ripple"])])
+def test_an_effect_that_may_be_zero_is_seen(amplitude, zero):
+    """Two amplitudes together, with the order estimated along."""
+    names = ["rotor", "viscous", "coulomb", didim.effects()["ripple"].at(1)]
+    larger = didim.DynamicModel(model().robot, names, {"order_ripple": 8.0})
+    phi = np.nan_to_num(larger.nominal)
+    phi[larger.parameter_names.index("Rs_ripple")] = amplitude
+    record = inverse_record(larger, phi, 0.05)
+    before, after = (didim.identify(each, record, IDIM) for each in (model(), larger))
+    assert insignificant_effects(before, after) == zero
+    assert insignificant_effects(after, after) == []
+
+
+@pytest.mark.long
+def test_how_often_an_effect_that_is_absent_is_taken_for_present():
+    """At most twice the level of 1 %, with a margin for 100 seeds."""
+    names = ["rotor", "viscous", "coulomb", didim.effects()["load_friction"].at(1)]
+    larger = didim.DynamicModel(model().robot, names)
+    seen = 0
+    for seed in range(100):
+        record = inverse_record(model(), model().nominal, 0.05, seed=seed)
+        before, after = (didim.identify(each, record, QUICK) for each in (model(), larger))
+        seen += not insignificant_effects(before, after)
+    assert seen <= 5
+
+
 def named(monkeypatch, *rows: LackRow):
     """Let every identification name these suspects."""
     lack = LackOfFit(rows)
@@ -121,6 +149,14 @@ def test_what_only_a_person_can_check_is_named_and_passed_over(monkeypatch):
     outcomes = [step.outcome for step in found.steps[:3]]
     assert outcomes == [Outcome.FOR_A_PERSON, Outcome.FOR_A_PERSON, Outcome.KEPT]
     assert found.ending is Ending.UNSUPPORTED  # the ripple is named again, but is there
+
+
+def test_what_may_as_well_be_zero_is_refused(monkeypatch):
+    record = inverse_record(model(), model().nominal, 0.05)
+    named(monkeypatch, suspect("mu1", Remedy.EFFECT, effect="load_friction"))
+    found = didim.improve(model(), record, IDIM)
+    assert [step.outcome for step in found.steps] == [Outcome.INSIGNIFICANT]
+    assert found.ending is Ending.UNSUPPORTED
 
 
 def test_what_the_method_cannot_have_is_not_tried(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -105,14 +106,19 @@ def assemble(
     **more: Any,
 ) -> Estimate:
     """The estimate of `results/assembly.py`, with the tests that end an identification; those of
-    the residual need the equations `fit`.
+    the residual need the equations `fit`. Residual and lack of fit are tested side by side, on a
+    thread each: kernels and LAPACK release the interpreter.
     """
     end = verdict, preprocessing, values, figures, residual
     estimate = assembled(request, method, settings, *end, **more)
     if figures is None or request.is_first_stage:
         return estimate
-    tests = {} if fit is None else estimate_tests(request.model, fit, estimate.residual)
-    return replace(estimate, lack=_lack(settings, estimate, fit), tests=tests)
+    if fit is None:
+        return replace(estimate, lack=_lack(settings, estimate, fit))
+    with ThreadPoolExecutor(1) as beside:
+        tests = beside.submit(estimate_tests, request.model, fit, estimate.residual)
+        lack = _lack(settings, estimate, fit)
+    return replace(estimate, lack=lack, tests=tests.result())
 
 
 def _lack(settings: Any, estimate: Estimate, fit: Fit | None) -> LackOfFit:

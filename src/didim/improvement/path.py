@@ -21,6 +21,7 @@ class Outcome(Enum):
     KEPT = "kept"
     NOT_BETTER = "refused: what the fit did not see is not predicted noticeably better"
     UNIDENTIFIABLE = "refused: the record does not identify it"
+    INSIGNIFICANT = "refused: fitted with everything else, it may as well be zero"
     FAILED = "refused: no fit was possible"
     NOT_APPLICABLE = "not tried"
     FOR_A_PERSON = "named, to be checked by a person"

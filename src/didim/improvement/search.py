@@ -21,8 +21,8 @@ from didim.identification.methods.output_error import OutputError
 from didim.improvement.candidates import FOR_A_PERSON, candidates, suspects_in_order
 from didim.improvement.held_out import Errors, HeldOut, Predictions, held_out
 from didim.improvement.path import Ending, Improvement, Outcome, Step
+from didim.improvement.significance import insignificant_effects, lost_parameters
 from didim.improvement.structure import Candidate, Structure
-from didim.results.doubts import weak_parameters
 from didim.results.estimate import Estimate
 from didim.results.formatting import listed
 from didim.results.lack_of_fit import LackRow
@@ -40,9 +40,6 @@ MAX_REPETITIONS = 4
 
 SETTLED = 1e-3
 """Relative change of the residual that ends these."""
-
-LOST = 30.0
-"""Times its first sigma beyond which a parameter that is not significant any more is lost."""
 
 
 def improve(
@@ -133,15 +130,6 @@ class _Fit:
         further = [sigma for _, sigma in (*found.gains.values(), *found.shapes.values())]
         finite = np.isfinite(found.sigma).all() and np.isfinite(further).all()
         return found.status is Status.CONVERGED and bool(finite)
-
-
-def lost_parameters(before: Estimate, after: Estimate) -> list[str]:
-    """Parameters that the record told, and in a larger structure does not: something was added that
-    it cannot tell from them, such as a ripple of one period in a turn from gravity.
-    """
-    weak = set(weak_parameters(after)) - set(weak_parameters(before))
-    old, new = (dict(zip(each.names, each.sigma, strict=True)) for each in (before, after))
-    return [name for name in before.names if name in weak and new[name] > LOST * old[name]]
 
 
 @dataclass
@@ -261,6 +249,9 @@ class _Path:
         assert self.first is not None
         if lost := lost_parameters(self.first, larger.estimate):
             record(Outcome.UNIDENTIFIABLE, f"nor {listed(lost)} beside it")
+            return None
+        if insignificant_effects(fit.estimate, larger.estimate):
+            record(Outcome.INSIGNIFICANT)
             return None
         assert self.unseen is not None
         found = self.unseen.predictions(larger.structure, larger.estimate, self.reporter.next)
