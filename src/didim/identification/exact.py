@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.control.loop_prior import loop_prior
 from didim.control.simulated_loop import (
     SimulatedLoop,
     assumed_inertia,
     drive_gains,
     numeric_gains,
-    tuned_inertia,
 )
 from didim.control.tuning import largest_inertias
 from didim.dynamics.consistent import Consistent
 from didim.dynamics.model import BaseModel
-from didim.dynamics.prior import generic_links, nearest_consistent, prior_of
+from didim.dynamics.prior import nearest_consistent
 from didim.errors import InputError
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
@@ -87,9 +87,7 @@ class ExactMethod:
         """The physically consistent set, its barrier centred on the described or generic robot: the
         minimum does not depend on where the iteration starts.
         """
-        model = self.model
-        links = largest_inertias(model.full, generic_links(model))
-        return prior_of(model, tuned_inertia(model, self.controller, links), *self.records.sizes)
+        return loop_prior(self.model, self.controller, self.records.sizes)
 
     @cached_property
     def first(self) -> Array:

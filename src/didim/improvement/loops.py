@@ -19,7 +19,7 @@ from didim.results.estimate import Estimate
 from didim.results.formatting import number
 from didim.results.lack_of_fit import LackRow, Remedy
 from didim.signals.experiment import Experiment, measured_torque
-from didim.structure.trial import with_gains
+from didim.structure.other_laws import with_gains
 
 Array = NDArray[np.float64]
 

@@ -29,16 +29,20 @@ from didim.simulation.records import record_set, regular_records
 from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
 from didim.structure.of_robot import suspects_of_robot
+from didim.structure.other_laws import other_laws
 from didim.structure.settings import setting_of
 from didim.structure.simulated_motions import simulated_motions
 from didim.structure.suspect import Course
 from didim.structure.tested import Tested, scored, table_of
-from didim.structure.trial import Trial, best_trial, other_laws
+from didim.structure.trial import Trial, best_trial
 
 Array = NDArray[np.float64]
 
 FAR = 2.0
 """Times the noise beyond which other laws are tried."""
+
+VERY_FAR = 10.0
+"""Times the noise beyond which the parameters of the fit are no start for another law."""
 
 NEARLY = 0.5
 """Part of the largest share that a suspect of the law must have for other laws to be tried."""
@@ -116,7 +120,7 @@ def _of_simulated(
     noise = noise_fraction(records, evaluation, window)
     over = np.where(noise > 0, evaluation.by_joint / np.maximum(noise, 1e-300), 1.0)
     if lack.found and _concerns_law(lack, float(over.max())):
-        return _with_other_laws(fit, tested, lack, evaluation.deviations)
+        return _with_other_laws(fit, tested, lack, evaluation.deviations, over)
     return lack
 
 
@@ -225,17 +229,19 @@ def _concerns_law(lack: LackOfFit, over_noise: float) -> bool:
 
 
 def _with_other_laws(
-    fit: SimulatedFit, tested: Tested, lack: LackOfFit, deviations: Array
+    fit: SimulatedFit, tested: Tested, lack: LackOfFit, deviations: Array, over_noise: Array
 ) -> LackOfFit:
     """The table with the law that leaves least first, where it leaves less than the suspect that is
-    named would.
+    named would. `deviations` and `over_noise` (n,) are the rms errors of the fit, and these over
+    the noise.
     """
     loop, law = fit.controller, tested.law
     assert law is not None
     by_name = {each.name: each for each in tested.suspects if each.directions}
     gains = [by_name[row.name] for row in lack.rows if row.name in by_name]
-    trial = best_trial(fit, other_laws(loop, law, gains), deviations)
     counts = np.bincount(tested.system.joint, minlength=tested.system.n)
+    enough = float(np.sum(counts * np.minimum(VERY_FAR / over_noise, 1.0) ** 2))
+    trial = best_trial(fit, other_laws(loop, law, gains), deviations, enough)
     promised = (1.0 - lack.found[0].share) * float(counts.sum())
     if trial is None or trial.squares >= promised:
         return lack
