@@ -283,3 +283,22 @@ def test_an_estimate_is_not_lost_where_nothing_can_be_held_out(monkeypatch):
     assert found.ending is Ending.TOO_SHORT
     assert found.estimate.names
     assert not found.steps
+
+
+def test_positions_alone_are_enough():
+    """Without any torque, positions that the fit did not see decide."""
+    kp, kv = np.array([10.0, 25.0]), np.array([144.0, 6.4])
+    true, assumed = (
+        didim.PD(kp=kp * [factor, 1.0], kv=kv, velocity_reference=1.0) for factor in (1.05, 1.0)
+    )
+    trajectory = didim.Fourier.random(model().robot, 1, period=8.0, periods=1)
+    log, _ = didim.virtual_experiment(
+        model(), model().nominal, true, trajectory, rate=200, encoder=1e-4
+    )
+    record = didim.Experiment(t=log.t, q_ref=log.q_ref, q=log.q)
+    method = didim.OutputError(controller=assumed, output="position", decimation=4)
+    found = didim.improve(model(), record, method)
+    assert [step.label for step in found.kept] == ["kp1"]
+    assert found.errors[-1] < 0.7 * found.errors[0]
+    assert found.estimate.gains["kp1"][0] == pytest.approx(10.5, rel=0.01)
+    assert str(found).endswith("% of the position.")

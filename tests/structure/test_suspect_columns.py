@@ -23,9 +23,9 @@ EFFECTS = ("rotor", "viscous")
 GAINS = {"kp": [12.0, 20.0], "kv": [140.0, 6.0]}
 
 
-@pytest.fixture(scope="module")
-def fit() -> SimulatedFit:
-    """The SCARA in a continuous PD loop, at the right parameters."""
+@pytest.fixture(scope="module", params=["tau", "q"])
+def fit(request) -> SimulatedFit:
+    """The SCARA in a continuous PD loop, right parameters; torque or position compared."""
     scara = model("scara", EFFECTS)
     loop = didim.PD(**GAINS)
     trajectory = didim.Fourier.random(scara.robot, 1, period=4.0, periods=1, share=0.7)
@@ -33,7 +33,14 @@ def fit() -> SimulatedFit:
     estimate = didim.identify(scara, record, didim.DIDIM(controller=loop, lack_of_fit=False))
     how = estimate.preprocessing
     records = record_set(
-        estimate.model, [record], loop, how.selection, how.transient, how.start, ("tau",), False
+        estimate.model,
+        [record],
+        loop,
+        how.selection,
+        how.transient,
+        how.start,
+        (request.param,),
+        False,
     )
     return SimulatedFit(
         estimate.model, estimate.parameters, loop, records, records.window(how.transient)
@@ -56,10 +63,11 @@ def column(fit: SimulatedFit, courses: list[Course], suspect: Suspect):
 def difference(
     fit: SimulatedFit, system: LinearSystem, changed: Callable[[float], SimulatedFit], step: float
 ) -> np.ndarray:
-    """A difference of second order of the simulated torque at the rows of the fit; one-sided, since
+    """A difference of second order of the simulated output at the rows of the fit; one-sided, since
     gains must not be negative.
     """
-    none, one, two = (changed(each * step).motions()[0].tau for each in (0, 1, 2))
+    (output,) = fit.records.outputs
+    none, one, two = (getattr(changed(k * step).motions()[0], output) for k in (0, 1, 2))
     slope = (4 * one - 3 * none - two) / (2 * step)
     reduced = fit.records.selection.columns(fit.window.samples[0], slope)
     return reduced[system.index, system.joint]

@@ -102,7 +102,7 @@ class StepAnswer(Answer):
     """What was changed."""
     why: str
     before: Number
-    """Held-out error without it, a fraction of the torque; null where it was not tried."""
+    """Held-out error without it, a fraction of what is compared; null where it was not tried."""
     after: Number
     """With it."""
     ratio: Number

@@ -20,7 +20,8 @@ from didim.identification.methods.idim import IDIM
 from didim.improvement.structure import Structure
 from didim.results.common_rows import predictable_samples
 from didim.results.estimate import Estimate
-from didim.signals.experiment import Experiment, measured_torque
+from didim.results.prediction import recorded_output
+from didim.signals.experiment import Experiment
 from didim.signals.resample import regular
 from didim.signals.rows import RowSelection
 from didim.signals.states import measured_states, reference_states
@@ -61,9 +62,9 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """The torque of a record as a structure predicts it."""
+    """The torque of a record as a structure predicts it; positions where none was recorded."""
 
-    torque: Array
+    output: Array
     """(N, n)."""
     samples: tuple[int, int]
     """Those that it can predict."""
@@ -125,21 +126,21 @@ class HeldOut:
             known = [each for each in both if each is not None]
             start = max([target.samples[0], *(each.samples[0] for each in known)])
             stop = min([target.samples[1], *(each.samples[1] for each in known)])
-            tau = measured_torque(target.record)
+            recorded = recorded_output(target.record)
             counted = self.selection.moves(_velocity(target.record), (start, stop))
-            y = np.where(counted, self.selection.columns((start, stop), tau), 0.0)
+            y = np.where(counted, self.selection.columns((start, stop), recorded), 0.0)
             size += np.sum(y**2, axis=0)
             for k, each in enumerate(both):
                 if each is None:
                     squares[k] = np.inf
                     continue
-                rho = self.selection.columns((start, stop), tau - each.torque)
+                rho = self.selection.columns((start, stop), recorded - each.output)
                 squares[k] += np.sum(np.where(counted, rho, 0.0) ** 2, axis=0)
         return _errors(size, squares)
 
 
 def _errors(size: Array, squares: Array) -> Errors:
-    """From the sums of squares (n,) of the torque, and (2, n) of what is left of it."""
+    """From the sums of squares (n,) of the output, and (2, n) of what is left of it."""
     totals = np.sqrt(squares.sum(axis=1) / max(float(size.sum()), 1e-300))
     if not np.all(np.isfinite(totals)):
         return Errors(float(totals[0]), float(totals[1]), np.nan, np.nan)
@@ -218,7 +219,7 @@ def _predicted(estimate: Estimate | None, target: Target) -> Predicted | None:
         return None
     try:
         samples = predictable_samples(estimate, np.asarray(target.record.t))
-        return Predicted(estimate.predict(target.record), samples)
+        return Predicted(estimate.predictor.output(target.record), samples)
     except (InputError, InfeasibleError):
         return None
 

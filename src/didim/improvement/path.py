@@ -50,7 +50,7 @@ class Step:
     change: str = ""
     """What was changed; empty where nothing could be."""
     before: float = np.nan
-    """Held-out error without it, a fraction of the torque; not a number where it was not tried."""
+    """Held-out error without it, a fraction of what is compared; not a number where it was not tried."""
     after: float = np.nan
     """With it."""
     ratio: float = np.nan
@@ -126,6 +126,12 @@ class Improvement:
         return bool(self.kept)
 
     @property
+    def compared(self) -> str:
+        """What held-out errors are of: "torque", or "position" where none was recorded."""
+        has_torque = all(each.tau is not None for each in self.first.experiments)
+        return "torque" if has_torque else "position"
+
+    @property
     def errors(self) -> tuple[float, ...]:
         """Held-out error along the path, from before the first kept step to after the last one;
         empty where nothing was tried.
@@ -153,7 +159,7 @@ class Improvement:
         added = listed([step.label for step in self.kept])
         return (
             f"Added: {added}. The held-out error fell from {_percent(before)} to "
-            f"{_percent(after)} % of the torque."
+            f"{_percent(after)} % of the {self.compared}."
         )
 
 

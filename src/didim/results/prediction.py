@@ -136,11 +136,18 @@ class Predictor:
         window = preprocessing.selection.window(t, preprocessing.transient, preprocessing.edge(t))
         found, motion = self._predict(even)
         torque = _at(np.asarray(experiment.t), t, found)
-        measured = even.tau
-        if measured is None:  # without torques, positions are compared
-            measured, found = measured_positions(even), motion.q + preprocessing.logged
-        pair = measured, found
+        pair = recorded_output(even), self._output(even, found, motion)
         return compared_rows(preprocessing.selection, window, t, *pair, motion, torque)
+
+    def output(self, experiment: Experiment) -> Array:
+        """(N, n) what the model predicts of `recorded_output`, of a record on a regular clock."""
+        check_joints(self.model, experiment)
+        return self._output(experiment, *self._predict(experiment))
+
+    def _output(self, experiment: Experiment, torque: Array, motion: States | Motion) -> Array:
+        if experiment.tau is not None:
+            return torque
+        return np.asarray(motion.q + self.preprocessing.logged)
 
     def rows_along_motion(self, experiment: Experiment) -> ComparedRows | None:
         """The record by inverse dynamics along its measured positions, after a simulating method;
@@ -225,6 +232,11 @@ class Predictor:
         states = preprocessing.suited(experiment).motion(experiment)
         along = states.q, states.dq, states.ddq, self.parameters, None, states.signals
         return model.inverse_dynamics(*along), states
+
+
+def recorded_output(experiment: Experiment) -> Array:
+    """(N, n) the torque of a record; its positions where it has none."""
+    return measured_positions(experiment) if experiment.tau is None else np.asarray(experiment.tau)
 
 
 def every_parameter(model: BaseModel, names: Sequence[str], values: Array) -> Array:

@@ -1,7 +1,8 @@
 """The columns of suspects beside those of what was estimated, at the rows of the fit.
 
 In the loop, a torque s that the robot needs more is a disturbance, and the loop's answer is its
-column. A command c is a disturbance -c that is recorded as well: its column is the answer plus c.
+column. A command c is a disturbance -c; in a recorded torque it shows at once as well, and its
+column is the answer plus c.
 Along a measured motion, the column is s itself.
 """
 
@@ -41,7 +42,7 @@ class SimulatedFit:
     """(b,)."""
     controller: Controller
     records: RecordSet
-    """With the torque as output."""
+    """With one output: torque, or position where none was recorded."""
     window: Window
     delay: float = 0.0
     """s by which the reference is late."""
@@ -55,9 +56,7 @@ class SimulatedFit:
         return None if self._runs is None else tuple(motion for motion, _ in self._runs)
 
     def errors(self) -> Array:
-        """(n,) norm of the torque error of each joint over its rows; infinite where a simulation
-        fails.
-        """
+        """(n,) norm of each joint's error over its rows; infinite where a simulation fails."""
         motions = self.motions()
         if motions is None:
             return np.full(self.model.robot.n, np.inf)
@@ -133,16 +132,19 @@ class SimulatedFit:
                 commands += found
                 torques += [self._applied(course, c) for c in found]
         request = self.records.request(k, self.model, self.parameters, self.controller, self.delay)
-        shifts = "delay" in self.estimated
-        decimator, samples = self.records.selection.decimator, self.window.samples[k]
-        run = decimated_sensitivities(request, True, shifts, ("tau",), decimator, samples, torques)
+        gains = {name for each in suspects for name in each.directions} | {*self.estimated}
+        unknown = sorted(gains - {"delay"}), "delay" in self.estimated
+        outputs, decimator = self.records.outputs, self.records.selection.decimator
+        samples = self.window.samples[k]
+        run = decimated_sensitivities(request, *unknown, outputs, decimator, samples, torques)
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)
         used = used_rows(self.records, run.motion, samples)
         place, b = {name: i for i, name in enumerate(run.names)}, self.parameters.size
         J, answers = run.J, run.J[:, :, b : b + len(torques)]
-        recorded = self._recorded(commands, samples)
+        if outputs == ("tau",):
+            answers = answers + self._recorded(commands, samples)
         shapes = list(range(b + len(torques), b + len(torques) + len(self.model.layout.terms.free)))
         known = [*range(b), *shapes, *(place[name] for name in self.estimated)]
         parts, names, at = [J[:, :, known]], [run.names[i] for i in known], 0
@@ -152,7 +154,7 @@ class SimulatedFit:
                 parts.append(J[:, :, [place[name] for name in each.directions]] @ weights[:, None])
             else:
                 chosen = slice(at, at + each.columns)
-                parts.append(answers[:, :, chosen] + recorded[:, :, chosen])
+                parts.append(answers[:, :, chosen])
                 at += each.columns
             names += [f"{each.name} {i}" for i in range(each.columns)]
         columns = np.concatenate(parts, axis=2)

@@ -69,12 +69,12 @@ def lack_of_fit(
     motions
         Of the records, where a method has simulated them with these parameters.
     """
-    if any(each.tau is None for each in experiments):
-        return LackOfFit(reason="the tests compare torques, and a record has none")
     if any(each.gains for each in experiments):
         return LackOfFit(reason="the tests need one loop, and records have gains of their own")
     if predictor.preprocessing.states == "simulated" and predictor.controller is not None:
         return _of_simulated(predictor, experiments, estimated, motions)
+    if any(each.tau is None for each in experiments):
+        return LackOfFit(reason="without a loop the tests compare torques, and a record has none")
     return _of_measured(predictor, experiments, names)
 
 
@@ -86,9 +86,12 @@ def _of_simulated(
 ) -> LackOfFit:
     model, loop, how = predictor.model, predictor.controller, predictor.preprocessing
     assert loop is not None
+    if any(how.zero) or any(how.shift):
+        return LackOfFit(reason="zeros or biases of the joints were unknowns")
+    has_torque = all(each.tau is not None for each in experiments)
     records = record_set(
-        model, experiments, loop, how.selection, how.transient, how.start, ("tau",),
-        "delay" in estimated,
+        model, experiments, loop, how.selection, how.transient, how.start,
+        ("tau",) if has_torque else ("q",), "delay" in estimated,
     )  # fmt: skip
     window = records.window(how.transient)
     at = model, predictor.parameters, loop, records, window, how.delay
@@ -102,9 +105,11 @@ def _of_simulated(
         return LackOfFit(reason="sensitivities need a law that didim knows, not an OwnLaw")
     motions = fit.motions()
     assert motions is not None
-    largest = np.max([np.abs(measured_torque(each)).max(axis=0) for each in experiments], axis=0)
-    evaluation = compare(records, motions, window)
-    ripples = _ripples(fit, courses)
+    largest = np.full(model.robot.n, np.inf)
+    if has_torque:
+        peaks = [np.abs(measured_torque(each)).max(axis=0) for each in experiments]
+        largest = np.max(peaks, axis=0)
+    ripples = _ripples(fit, courses) if has_torque else {}
     suspects = [
         *suspects_of_loop(law, courses, largest, estimated),
         *suspects_of_robot(model, courses, ripples, True),
@@ -115,8 +120,12 @@ def _of_simulated(
         return LackOfFit(reason=str(problem).rstrip("."))
     if found is None:
         return LackOfFit(reason="the sensitivities diverge")
-    tested = scored(suspects, *found, model.robot.joint_names, law)
+    steps = not has_torque or bool(np.any(law.quantum > 0))  # of the log, or of the loop
+    tested = scored(suspects, *found, model.robot.joint_names, law, steps)
     lack = table_of(tested)
+    if not has_torque:
+        return lack
+    evaluation = compare(records, motions, window)
     noise = noise_fraction(records, evaluation, window)
     over = np.where(noise > 0, evaluation.by_joint / np.maximum(noise, 1e-300), 1.0)
     if lack.found and _concerns_law(lack, float(over.max())):

@@ -72,14 +72,16 @@ def scored(
     Z: Array,
     joints: tuple[str, ...],
     law: Law | None = None,
+    bursts: bool = False,
 ) -> Tested:
-    """The score tests of suspects whose columns are Z (r, K), beside the equations of the fit."""
+    """The score tests of suspects whose columns are Z (r, K), beside the equations of the fit;
+    `bursts`: errors may come in bursts, as the steps of encoders do.
+    """
     counts = np.maximum(np.bincount(system.joint, minlength=system.n), 1)
     squares = np.bincount(system.joint, system.y**2, minlength=system.n)
     size = np.sqrt(squares / counts)
     weights = 1.0 / np.maximum(size, 1e-9 * size.max() + 1e-300)
-    steps = law is not None and bool(np.any(law.quantum > 0))  # at other instants than recorded
-    tests = score_tests(system, Z, weights[system.joint], bursts=steps)
+    tests = score_tests(system, Z, weights[system.joint], bursts)
     return Tested(tuple(suspects), system, tests, joints, law)
 
 

@@ -51,7 +51,7 @@ def _errors(found: Improvement) -> Figure:
         "Is what the fit did not see predicted better?",
         f"Added: {added}.",
         "things added",
-        "held-out error, % of the torque",
+        f"held-out error, % of the {found.compared}",
         (Series("held out", color(0), np.arange(errors.size), errors, "marks"),),
         scale="log",
         whole=True,
