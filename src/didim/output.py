@@ -26,6 +26,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+PAGE_ENDINGS = (".html", ".htm")
+"""Of reports."""
+
 OVERWRITE_HINT = "give another name, or overwrite=True"
 
 LOCK_SECONDS = 5.0

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 import didim
 from didim.jit import compiled
+from didim.jit.checked_cache import _names_in
 
 SCRIPT = """
 import logging, sys
@@ -93,6 +95,23 @@ def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(package, tmp_
     assert edited != CALLEE
     (package / "didim" / "jit" / "kernels" / "callee.py").write_text(edited)
     assert "found 13.0" in run(package, cache, CALL).stdout
+
+
+@pytest.mark.slow
+def test_a_cached_kernel_is_read_without_the_compiler(package, tmp_path):
+    """Numba's tables of implementations are loaded only where something is compiled."""
+    cache, script = tmp_path / "cache", f"{CALL}\nprint('numba.np.linalg' in sys.modules)"
+    first, again = (run(package, cache, script).stdout.split() for _ in range(2))
+    assert first[-3:] == ["found", "7.0", "True"]
+    assert again[-3:] == ["found", "7.0", "False"]
+
+
+def test_of_bitcode_the_names_are_kept():
+    text = 'define i32 @"a.b$[c]"(i32 %x) { ret i32 %x }\ndeclare i32 @d(i32)\n@e = global i32 4'
+    kept = binding.parse_bitcode(_names_in(binding.parse_assembly(text).as_bitcode()))
+    assert not [*kept.functions]
+    assert {each.name for each in kept.global_variables} == {"a.b$[c]", "e"}
+    assert not any(each.is_declaration for each in kept.global_variables)
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from didim.cli.shared.options import add_file, add_force, add_json, add_report, 
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
-from didim.output import refuse_inputs
+from didim.output import PAGE_ENDINGS, refuse_inputs
 
 if TYPE_CHECKING:
     from didim.design import Plan
@@ -99,12 +99,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what the plan tells, write the requested files; status 1 if it was stopped."""
     from didim.design.files import KINDS, plain_plan, save
-    from didim.report.html import ENDINGS
     from didim.report.plan.page import write_plan_report
     from didim.results.store import files_of_result
 
     out = named_output(options.out, tuple(KINDS))
-    page = named_output(options.report, ENDINGS)
+    page = named_output(options.report, PAGE_ENDINGS)
     study = didim.load_study(options.source, options.set) if _is_study(options.source) else None
     outputs = [file for file in (out, page) if file]
     overwrite = free_outputs(outputs, options.force)

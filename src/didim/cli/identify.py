@@ -18,7 +18,7 @@ from didim.cli.shared.options import (
 )
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
-from didim.output import Overwrite, refuse_inputs
+from didim.output import PAGE_ENDINGS, Overwrite, refuse_inputs
 
 if TYPE_CHECKING:
     from didim.robot import Robot
@@ -48,8 +48,6 @@ def run(options: argparse.Namespace) -> int:
     """Print the summary, write the requested files; status 1 if it did not converge or the model
     should not be used.
     """
-    from didim.report.html import ENDINGS
-    from didim.report.page import write_report
     from didim.results.identified import to_robot
     from didim.results.store import files_of_result, save
     from didim.robot.armature import armature_note
@@ -57,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     study = didim.load_study(options.study, options.set)
     result = _named(options.out, study, "result", (".json",))
     robot = _named(options.robot_out, study, "robot", (".urdf", ".xml", ".toml"))
-    page = _named(options.report, study, "report", ENDINGS)
+    page = _named(options.report, study, "report", PAGE_ENDINGS)
     outputs = [each for file in (result, robot, page) if file for each in files_of_result(file)]
     overwrite = free_outputs(outputs, options.force)
     if outputs:
@@ -70,11 +68,16 @@ def run(options: argparse.Namespace) -> int:
     def write_robot(file: Path, over: Overwrite) -> None:
         written.append(to_robot(estimate, file, over, None, like, options.project))
 
+    def write_page(file: Path, over: Overwrite) -> None:
+        from didim.report.page import write_report
+
+        write_report(estimate, file, overwrite=over)
+
     saved = save_all(
         [
             (result, lambda file, over: save(estimate, file, over)),
             (robot, write_robot),
-            (page, lambda file, over: write_report(estimate, file, overwrite=over)),
+            (page, write_page),
         ],
         overwrite,
         options.debug,

@@ -14,7 +14,7 @@ from didim.cli.shared.estimate_parts import SuspectAnswer, suspects
 from didim.cli.shared.options import add_file, add_force, add_json, add_study
 from didim.cli.shared.outputs import Writer, free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
-from didim.output import Overwrite, refuse_inputs, write
+from didim.output import PAGE_ENDINGS, Overwrite, refuse_inputs, write
 
 if TYPE_CHECKING:
     from didim.improvement.path import Improvement, Step
@@ -49,14 +49,13 @@ def run(options: argparse.Namespace) -> int:
     """Print the path, write the improved study and the report; status 1 if the last model did not
     converge or should not be used.
     """
-    from didim.report.html import ENDINGS
     from didim.report.page import write_report
     from didim.results.store import files_of_result, save
     from didim.study.improved import improved_study, model_inside
 
     study = didim.load_study(options.study, options.set)
     out = named_output(options.out, (".toml",))
-    page = named_output(options.report, ENDINGS)
+    page = named_output(options.report, PAGE_ENDINGS)
     inside = None if out is None else out.with_name(f"{out.stem}-model.json")
     outputs = [each for file in (out, page, inside) if file for each in files_of_result(file)]
     overwrite = free_outputs(outputs, options.force)

@@ -23,7 +23,7 @@ from didim.cli.shared.options import (
 from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
-from didim.output import Overwrite, refuse_inputs
+from didim.output import PAGE_ENDINGS, Overwrite, refuse_inputs
 
 if TYPE_CHECKING:
     from didim.identification.identify import Method
@@ -76,14 +76,13 @@ def run(options: argparse.Namespace) -> int:
     """Print the load, write the requested files; status 1 if the robot with it was not
     identified.
     """
-    from didim.report.html import ENDINGS
     from didim.report.page import write_report
     from didim.results.identified import to_robot
     from didim.results.store import files_of_result, save
 
     result = named_output(options.out, (".json",))
     robot = named_output(options.robot_out, (".urdf", ".xml", ".toml"))
-    page = named_output(options.report, ENDINGS)
+    page = named_output(options.report, PAGE_ENDINGS)
     outputs = [each for file in (result, robot, page) if file for each in files_of_result(file)]
     overwrite = free_outputs(outputs, options.force)
     refuse_inputs(outputs, [*files_of_result(Path(options.result)), *map(Path, options.files)])

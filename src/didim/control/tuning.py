@@ -14,8 +14,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import qmc
 
+from didim.control.halton import halton
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.torque import TorqueModel
 from didim.dynamics.tree_memory import TreeMemory, work_of
@@ -93,7 +93,7 @@ def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
 @cache
 def _start_points(n: int) -> Array:
     """(s, n) points of the unit cube from which the search starts."""
-    return np.asarray(qmc.Halton(n, scramble=False).random(_START_COUNT))
+    return halton(n, _START_COUNT)
 
 
 class _Inertia:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from didim.study import types
 from didim.study.loop_schema import ControllerTable
-from didim.study.record_schema import Table
+from didim.study.table import Table
 
 
 class LoopTable(ControllerTable):

@@ -50,7 +50,7 @@ class Step:
     change: str = ""
     """What was changed; empty where nothing could be."""
     before: float = np.nan
-    """Held-out error without it, a fraction of what is compared; not a number where it was not tried."""
+    """Held-out error without it, a fraction of what is compared; nan where it was not tried."""
     after: float = np.nan
     """With it."""
     ratio: float = np.nan

@@ -39,7 +39,7 @@ from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
 from didim.errors import InputError
-from didim.jit.checked_cache import add_checksums
+from didim.jit.checked_cache import CheckedCache
 from didim.jit.inner import inner_kernels_of
 
 log = logging.getLogger("didim")
@@ -164,8 +164,8 @@ class Entry(Generic[P, R]):
         folder, done, files = cache_folder(), None, ""
         if folder is not None:
             with _numba_cache_in(folder):
-                dispatcher.enable_caching()
-            files = add_checksums(dispatcher)
+                dispatcher._cache = CheckedCache(self._function)
+            files = dispatcher._cache.files
             done = self._done(folder)
         if done is None or not done.exists():
             log.info("compiling %s; this happens once per machine and version", self.name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from didim.errors import InputError
 from didim.regression.least_squares import least_squares
@@ -69,7 +69,7 @@ def essential(system: LinearSystem, weights: Array) -> Essential:
         )
         fisher[known[kept]] = np.inf
         worst = int(fisher.argmin())
-        if fisher[worst] > stats.f.ppf(ESSENTIAL_CONFIDENCE, 1, freedom):
+        if fisher[worst] > special.fdtri(1, freedom, ESSENTIAL_CONFIDENCE):
             break
         removed.append(chosen.names[worst])
         kept = np.delete(kept, worst)

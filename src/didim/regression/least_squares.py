@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.optimize import lsq_linear
 
 from didim.errors import InputError, nearest
 from didim.regression.huber import huber_factors, robust_deviation
@@ -224,6 +223,8 @@ def with_positive_friction(
     """
     if not np.any(solution.values[frictional] < 0):
         return solution.values, ()
+    from scipy.optimize import lsq_linear  # slow to import
+
     if (known := system.affine) is not None:
         kept = known.kept
         values, held_names = with_positive_friction(

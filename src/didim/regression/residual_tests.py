@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import linalg, special
 
 from didim.regression.statistics import (
     TESTED_LAGS,
@@ -45,7 +45,7 @@ class ChiSquare:
     @property
     def p_value(self) -> float:
         """How often a statistic as large is seen where the hypothesis holds."""
-        return float(stats.chi2.sf(self.statistic, self.freedom))
+        return float(special.chdtrc(self.freedom, max(self.statistic, 0.0)))
 
 
 def bartlett(correlation: Array, lags: int) -> Array:

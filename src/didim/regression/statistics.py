@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from didim.regression.least_squares import Solution
 from didim.regression.system import LinearSystem
@@ -232,7 +232,8 @@ def _correlation(system: LinearSystem, pieces: Pieces, count: int) -> tuple[Arra
     spread = np.sqrt((1 + 2 * np.sum(expected[1:] ** 2)) / np.maximum(pairs, 1.0))
     tested = slice(1, min(TESTED_LAGS, lags) + 1)
     score = float(np.sum(((found - expected)[tested] / spread[tested]) ** 2))
-    if score < stats.chi2.ppf(_CONFIDENCE, len(found[tested])):
+    likely = 2.0 * special.gammaincinv(0.5 * len(found[tested]), _CONFIDENCE)  # chi-square
+    if score < likely:
         return white, False
     position = np.arange(lags + 1) / (lags + 1)
     parzen = np.where(

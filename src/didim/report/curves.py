@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from didim.errors import InputError
 from didim.results.estimate import Estimate
@@ -83,7 +82,8 @@ def histogram(residual: Array, reach: float = 4.5, bins: int = 36) -> Histogram:
     count, _ = np.histogram(np.clip(residual, -reach, reach), edges)
     width = float(edges[1] - edges[0])
     density = count / (max(int(count.sum()), 1) * width)
-    return Histogram(0.5 * (edges[1:] + edges[:-1]), width, density, fine, stats.norm.pdf(fine))
+    normal = np.exp(-(fine**2) / 2.0) / np.sqrt(2.0 * np.pi)
+    return Histogram(0.5 * (edges[1:] + edges[:-1]), width, density, fine, normal)
 
 
 def autocorrelation(

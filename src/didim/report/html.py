@@ -20,11 +20,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from didim.errors import InputError
-from didim.output import Overwrite, free
+from didim.output import PAGE_ENDINGS, Overwrite, free
 from didim.report.figures import Picture
 from didim.report.scene import Scene
-
-ENDINGS = (".html", ".htm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class Part:
 def free_page(path: str | PathLike[str], overwrite: Overwrite) -> Path:
     """The path of a page that may be written."""
     file = free(path, overwrite)
-    if file.suffix.lower() not in ENDINGS:
+    if file.suffix.lower() not in PAGE_ENDINGS:
         raise InputError(f"{file}: a report must end in .html.")
     return file
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
+from didim.control.halton import halton
 from didim.control.tuning import joint_ranges, largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.results.formatting import joint_label
@@ -136,7 +136,7 @@ def worse_records(
 def infeasible_poses(estimate: Estimate) -> int:
     """In how many poses of the joint range the inertia matrix is not positive definite."""
     lower, upper = joint_ranges(estimate.model)
-    poses = lower + (upper - lower) * qmc.Halton(lower.size, scramble=False).random(POSES)
+    poses = lower + (upper - lower) * halton(lower.size, POSES)
     matrices = estimate.model.inertia_matrix(poses, estimate.parameters)
     return int(np.sum(np.linalg.eigvalsh(matrices)[:, 0] <= 0))
 

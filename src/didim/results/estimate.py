@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from didim.control.law import Controller
 from didim.dynamics.model import BaseModel
@@ -230,7 +230,7 @@ class Estimate:
         level = real(level, "level", above=0.0)
         if not level < 1:
             raise InputError(f"level must lie between 0 and 1, found {level:g}; 95 % is 0.95.")
-        return float(stats.t.ppf(0.5 + 0.5 * level, max(self.freedom, 1)))
+        return float(special.stdtrit(max(self.freedom, 1), 0.5 + 0.5 * level))
 
     def friction(
         self,

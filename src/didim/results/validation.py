@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import correlate
 
 from didim.results.load_seen import LoadSeen
 from didim.results.provenance import data_hash
@@ -220,7 +219,9 @@ def _shift(t: Array, tau: Array, known: Array, reference: Array) -> float:
         np.interp(np.arange(each[0], each[-1], step), each, x[:, 0])
         for each, x in ((t, tau), (known, reference))
     )
-    product = correlate(one - one.mean(), two - two.mean(), method="fft")
+    size = one.size + two.size - 1
+    spectra = (np.fft.rfft(each - each.mean(), size) for each in (one, two[::-1]))
+    product = np.fft.irfft(np.prod([*spectra], axis=0), size)
     lag = int(np.argmax(product)) - (two.size - 1)
     return float(t[0] - known[0] + lag * step)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from didim.errors import InputError
 from didim.signals.experiment import Experiment
@@ -54,6 +53,8 @@ def time_offset(experiment: Experiment, lag: ArrayLike = 0.0, most: float = 1.0)
     and is not an offset of the clocks: for the law (53) it is 1/kp, with a full velocity reference
     0. The search is bounded by +-most s and by half the record.
     """
+    from scipy.optimize import minimize_scalar  # slow to import
+
     if not isinstance(experiment, Experiment):
         raise InputError(
             f"experiment must be a didim.Experiment, found {type(experiment).__name__}."

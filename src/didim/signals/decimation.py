@@ -17,11 +17,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 from scipy.linalg.blas import dgemm
 
 from didim.dynamics.kernels.elementary import LANES
 from didim.errors import InputError, nearest
+from didim.signals.filter_design import chebyshev, magnitude, windowed_sinc
 from didim.signals.zero_phase import concatenate_into, zero_phase
 from didim.validation import whole
 
@@ -115,11 +115,7 @@ class Decimation:
 
     @cached_property
     def _taps(self) -> Array:
-        return np.asarray(
-            signal.firwin(
-                2 * _HALF_LENGTH * self.factor + 1, CUTOFF_FRACTION / self.factor, window="hamming"
-            )
-        )
+        return windowed_sinc(2 * _HALF_LENGTH * self.factor + 1, CUTOFF_FRACTION / self.factor)
 
     @cached_property
     def _bands(self) -> Array:
@@ -137,9 +133,7 @@ class Decimation:
 
     @cached_property
     def _sections(self) -> Array:
-        return np.asarray(
-            signal.cheby1(_ORDER, _RIPPLE_DB, CUTOFF_FRACTION / self.factor, output="sos")
-        )
+        return chebyshev(_ORDER, _RIPPLE_DB, CUTOFF_FRACTION / self.factor)
 
     @cached_property
     def correlation(self) -> Array:
@@ -169,8 +163,10 @@ class Decimation:
             return variance
         half = _HALF_LENGTH * self.factor
         extended = np.pad(variance, ((half, half), (0, 0)), mode="edge")
-        local = signal.oaconvolve(extended, self._power[:, None], mode="valid", axes=0)
-        return np.asarray(np.maximum(local[self.kept(variance.shape[0])], 0.0))
+        around = np.lib.stride_tricks.sliding_window_view(extended, 2 * half + 1, axis=0)
+        kept = self.kept(variance.shape[0])
+        rows = slice(kept[0], kept[-1] + 1, self.factor)
+        return np.einsum("kmt,t->km", around[rows], self._power[::-1])
 
     @cached_property
     def _power(self) -> Array:
@@ -179,9 +175,9 @@ class Decimation:
         if self.convention == "fir":
             response = self._taps
         else:
-            impulse = np.zeros(2 * half + 1)
+            impulse = np.zeros((2 * half + 1, 1))
             impulse[half] = 1.0
-            response = signal.sosfiltfilt(self._sections, impulse, padlen=0)
+            response = zero_phase([impulse], self._sections, 0)[:, 0]
         return np.asarray(response**2 / np.sum(response**2))
 
     @cached_property
@@ -191,10 +187,7 @@ class Decimation:
         if self.convention == "fir":
             power = np.abs(np.fft.rfft(self._taps, size)) ** 2
         else:
-            power = (
-                np.abs(signal.freqz_sos(self._sections, np.linspace(0, np.pi, size // 2 + 1))[1])
-                ** 4
-            )
+            power = magnitude(self._sections, np.linspace(0, np.pi, size // 2 + 1)) ** 4
         return np.fft.irfft(power, size)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 
 from didim.errors import InputError
+from didim.signals.filter_design import butterworth
 from didim.signals.zero_phase import zero_phase
 from didim.validation import whole
 
@@ -38,7 +38,7 @@ def lowpass(x: Array, rate: float, cutoff: float | None, order: int = 4) -> Arra
             f"The record is too short: {x.shape[0]} samples, a filter of order {order} and "
             f"{cutoff:g} Hz needs {least:.4g}."
         )
-    sections = signal.butter(order, 2 * cutoff / rate, output="sos")
+    sections = butterworth(order, 2 * cutoff / rate)
     return zero_phase(
         [np.ascontiguousarray(x, dtype=float)], sections, max(3 * order, reach(rate, cutoff))
     )
@@ -70,6 +70,12 @@ def central_difference(x: Array, step: float, accuracy: int = 2) -> Array:
         )
         rate[reach:last] /= step
     return rate
+
+
+def integral(t: Array, x: Array) -> Array:
+    """Integral of the columns of x (N, n) over t (N,) from the first sample on, by trapezia."""
+    areas = np.diff(t)[:, None] * (x[1:] + x[:-1]) / 2.0
+    return np.vstack([np.zeros((1, x.shape[1])), np.cumsum(areas, axis=0)])
 
 
 def estimated_motion(

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import cumulative_trapezoid
 
 from didim.errors import InputError, naming, shortened
 from didim.robot.drive import Drive
 from didim.signals.cleaning import Rows, in_order, part_of, usable
 from didim.signals.columns import Columns
 from didim.signals.experiment import Experiment
+from didim.signals.filters import integral
 from didim.signals.gather import Files, Gathered, gather
 from didim.signals.reference import Reference
 from didim.signals.tables import KINDS
@@ -235,7 +235,7 @@ def _integrated(t: Array, dq: Array, start: ArrayLike | None, q: Array | None, w
             f"starts{first}."
         )
     begin = per_joint(start, f"{where}: q_ref_start", dq.shape[1])
-    return begin + cumulative_trapezoid(dq, t, axis=0, initial=0.0)
+    return begin + integral(t, dq)
 
 
 def _slow(step: float) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from didim.signals.channels import channel_notes
 from didim.signals.experiment import Experiment
@@ -74,9 +73,7 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
             "a straight line: better split the record there (between)."
         )
     signals: dict[str, Any] = {
-        name: None
-        if (value := getattr(experiment, name)) is None
-        else CubicSpline(t, value, axis=0)(clock)
+        name: None if (value := getattr(experiment, name)) is None else _spline(t, value, clock)
         for name in ("q", "dq")
     }
     torque = None if tau is None else np.column_stack([np.interp(clock, t, x) for x in tau.T])
@@ -87,6 +84,13 @@ def regular(experiment: Experiment, interpolation: str = "cubic") -> Experiment:
         name: np.interp(clock, t, value) for name, value in experiment.channels.items()
     }
     return replace(experiment, t=clock, tau=torque, q_ref=reference, notes=tuple(notes), **signals)
+
+
+def _spline(t: Array, values: Array, clock: Array) -> Array:
+    """Cubic splines through `values` (N, n) at the times of `clock`."""
+    from scipy.interpolate import CubicSpline  # only few records need it
+
+    return np.asarray(CubicSpline(t, values, axis=0)(clock))
 
 
 def _misses(t: Array, period: float) -> float:

@@ -13,7 +13,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, signal
 
 Array = NDArray[np.float64]
 
@@ -66,13 +65,22 @@ def _weights(
     """(N, n) 0 near the samples (N, c) of a joint's contacts that are unclear, 1 away from them."""
     passage = math.ceil(PASSAGE * rate / cutoff)
     reach = math.ceil(HALF_WIDTH * rate / cutoff) + passage
-    near = ndimage.maximum_filter1d(unclear.astype(float), 2 * reach + 1, axis=0, mode="nearest")
-    window = signal.windows.hann(2 * passage + 3)[1:-1]
-    smooth = ndimage.convolve1d(near, window / window.sum(), axis=0, mode="nearest")
-    sliding = 1.0 - np.clip(smooth, 0.0, 1.0)
+    near = np.pad(_within(unclear, reach).astype(float), ((passage, passage), (0, 0)), mode="edge")
+    window = np.hanning(2 * passage + 3)[1:-1]
+    window /= window.sum()
+    smooth = [np.convolve(column, window, mode="valid") for column in near.T]
+    sliding = 1.0 - np.clip(np.reshape(smooth, unclear.shape[::-1]).T, 0.0, 1.0)
     weights = np.ones((unclear.shape[0], rubs.shape[0]))
     for j, contacts in enumerate(rubs):
         of_joint = np.prod(sliding[:, contacts], axis=1)
         if np.mean(of_joint**2) >= MIN_COUNTED:
             weights[:, j] = of_joint
     return weights
+
+
+def _within(marked: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """(N, c) whether a sample of the same column is marked, at most `reach` samples away."""
+    N, columns = marked.shape
+    count = np.vstack([np.zeros((1, columns), dtype=int), np.cumsum(marked, axis=0)])
+    at = np.arange(N)
+    return np.asarray(count[np.minimum(at + reach + 1, N)] > count[np.maximum(at - reach, 0)])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 
 from didim.dynamics.kernels.elementary import LANES, padded
+from didim.signals.filter_design import steady_state
 from didim.signals.kernels.zero_phase import forward_backward
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ def zero_phase(
     edge, state = _aligned(pad + 1, width), _aligned(len(sections), 2, width)
     edge[:] = 0.0
     out = Y if factor == 1 else np.empty((len(range(first, N, factor)), m))
-    steady = np.ascontiguousarray(signal.sosfilt_zi(sections))
+    steady = np.ascontiguousarray(steady_state(sections))
     forward_backward(
         np.ascontiguousarray(sections), steady, pad, X, first, factor, Y, edge, state, out
     )

@@ -13,7 +13,6 @@ from didim.jit.struct_pointers import StructMemory
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant, plant_type
 from didim.simulation.kernels.tangent import Tangent, tangent_type
@@ -117,6 +116,8 @@ class Run:
 
     def adaptive(self, tolerance: float, progress: Progress | None) -> Motion:
         """Run with error control."""
+        from didim.simulation.kernels.adaptive import run_adaptive  # which needs scipy.integrate
+
         row, time, step = 0, 0.0, np.array([1e-4])
         plant = StructMemory(plant_type, self.plant)
         while row < self.out.t.size and time < self.end:

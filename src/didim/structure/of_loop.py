@@ -12,11 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import cumulative_trapezoid
 
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, Law
 from didim.control.law import GAINS
 from didim.results.lack_of_fit import Remedy
+from didim.signals.filters import integral
 from didim.structure.suspect import Course, Signals, Suspect, Torques, on_joints
 
 Array = NDArray[np.float64]
@@ -109,7 +109,7 @@ def _torque_of(law: Law, v: Array) -> Array:
 
 def _since_start(course: Course, signal: Array) -> Array:
     """Its integral from the first sample."""
-    return np.asarray(cumulative_trapezoid(signal, course.t, axis=0, initial=0.0))
+    return integral(course.t, signal)
 
 
 def _integral(kind: str) -> Commands:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError
 from didim.identification.methods.idim import IDIM
-from didim.payload import DriveGains, identify_drive_gains
 from didim.signals.experiment import Experiment
 from didim.study.records import used_records
 from didim.study.schema import StudyFile
+
+if TYPE_CHECKING:
+    from didim.payload import DriveGains
 
 
 def drive_gains_of(
@@ -29,6 +31,8 @@ def drive_gains_of(
                 "didim payload RESULT FILE."
             )
         return None
+    from didim.payload import identify_drive_gains
+
     empty, held_out = (used_records(use, logged, tables) for use in ("fit", "validate"))
     if not empty:
         raise InputError(

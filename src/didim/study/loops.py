@@ -21,8 +21,8 @@ from didim.robot.load import load_robot, shipped_robots
 from didim.robot.robot import Robot
 from didim.study.loop_schema import ControllerTable
 from didim.study.paths import existing
-from didim.study.record_schema import Table
 from didim.study.schema import StudyFile
+from didim.study.table import Table
 
 LAWS: dict[str, Callable[..., Controller]] = {
     "pd": PD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from didim.study import types
-from didim.study.record_schema import Table
+from didim.study.table import Table
 
 
 class LimitsTable(Table):

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from didim.errors import InputError, nearest, shortened
 from didim.reading import read_bytes
 from didim.study.schema import StudyFile
+from didim.study.table import meanings
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -232,9 +233,5 @@ def _known_keys(path: Sequence[str | int], schema: type[BaseModel]) -> list[str]
 def _meaning(path: Sequence[str | int], schema: type[BaseModel]) -> str:
     """What a missing key means."""
     table = _table_at(path[:-1], schema)
-    field = None if table is None else table.model_fields.get(str(path[-1]))
-    return (
-        f": {' '.join(field.description.split())}"
-        if field is not None and field.description
-        else "."
-    )
+    text = "" if table is None else meanings(table).get(str(path[-1]), "")
+    return f": {' '.join(text.split())}" if text else "."

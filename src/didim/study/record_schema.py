@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from didim.study import types
-
-
-class Table(BaseModel):
-    """A table of the file."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
-    )
-
-    def given(self, *without: str) -> dict[str, object]:
-        """The keys that the file gives, and their values."""
-        return {
-            name: getattr(self, name)
-            for name in type(self).model_fields
-            if name in self.model_fields_set - {*without}
-        }
+from didim.study.table import Table
 
 
 class WithChannels(Table):

@@ -22,7 +22,8 @@ from didim.study.method_schema import (
     OutputErrorTable,
 )
 from didim.study.plan_schema import ExciteTable, LimitsTable
-from didim.study.record_schema import ExperimentTable, Table
+from didim.study.record_schema import ExperimentTable
+from didim.study.table import Table
 
 
 class OutputTable(Table):

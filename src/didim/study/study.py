@@ -7,21 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from didim.checks.diagnose import diagnose
-from didim.checks.finding import Finding
-from didim.checks.loads import LOAD
 from didim.control.law import Controller
 from didim.dynamics.model import DynamicModel
 from didim.errors import InputError, naming, shortened
 from didim.identification.identify import Method, identify
 from didim.identification.methods.idim import IDIM
 from didim.identification.methods.iv import IV
-from didim.improvement import Improvement, improve
-from didim.payload import DriveGains
 from didim.reading import read_bytes
 from didim.results.estimate import Estimate
 from didim.results.store import files_of_result
@@ -35,6 +30,11 @@ from didim.study.paths import resolved
 from didim.study.reading import read_study
 from didim.study.records import experiment_of, used_records
 from didim.study.schema import StudyFile
+
+if TYPE_CHECKING:
+    from didim.checks.finding import Finding
+    from didim.improvement import Improvement
+    from didim.payload import DriveGains
 
 Progress = Callable[[float], Any]
 
@@ -182,7 +182,9 @@ class Study:
         self, progress: Progress | None = None, origin: Mapping[str, Any] | None = None
     ) -> Improvement:
         """Add to model and loop what the records support; see `didim.improve`."""
-        return self._run(improve, progress, None, origin)
+        from didim.improvement import improve
+
+        return self._run(improve, progress, None, origin, improved=True)
 
     def _run(
         self,
@@ -190,6 +192,7 @@ class Study:
         progress: Progress | None,
         method: Method | None,
         origin: Mapping[str, Any] | None,
+        improved: bool = False,
     ) -> Any:
         chosen = self.method() if method is None else method
         fitted, held_out = self.experiments, self.validation or None
@@ -203,7 +206,7 @@ class Study:
                 held_out,
                 progress,
                 origin={**self._origin, **gains, **(origin or {})},
-                notes=(*self._gain_notes, *self._notes(chosen, run is improve)),
+                notes=(*self._gain_notes, *self._notes(chosen, improved)),
             )
 
     def _notes(self, method: Method, improved: bool) -> tuple[str, ...]:
@@ -216,6 +219,10 @@ class Study:
 
     def check(self) -> tuple[Finding, ...]:
         """Data problems to fix before identifying: checks of records, loop and settings."""
+        from didim.checks.diagnose import diagnose
+        from didim.checks.finding import Finding
+        from didim.checks.loads import LOAD
+
         records = [*self.records]
         filtering = IDIM(**self.settings.idim.given())  # type: ignore[arg-type]
         extra: tuple[Finding, ...] = ()
