@@ -22,7 +22,7 @@ from support.virtual import share_paper
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LONG = ("paper.md", "excitation.md", "mujoco.md", "exact.md")
-ABOUT_LACK_OF_FIT = ("lack-of-fit.md", "improve.md", "report.md")
+ABOUT_LACK_OF_FIT = ("positions-alone.md", "lack-of-fit.md", "improve.md", "report.md")
 APPENDED = "# append to arm.toml\n"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
