@@ -49,6 +49,30 @@ def test_what_is_wrong_in_the_loop_is_named(true, name, value):
     assert np.any(np.diff(estimate.interval(robust=True)) > np.diff(estimate.interval()))
 
 
+def test_next_to_no_residual_is_not_tested():
+    """A servo whose log is exact: the same goals, held from one to the next."""
+    robot, t = didim.load_robot("xl330"), np.arange(0.0, 2.0, 0.005)
+    pendulum = didim.DynamicModel(robot, fixed={"MX1": 0.049, "MY1": 0.0})
+    servo = didim.Servo(kp=400, kp_unit=0.00288, rate=500, drive_gain=0.6)
+    goal = didim.Reference(t, 0.8 * np.sin(3 * t) + 0.3 * np.sin(8 * t), interpolation="held")
+    channels = {"enabled": np.ones(t.size)}
+    motion = didim.simulate(
+        pendulum,
+        pendulum.nominal,
+        servo,
+        t=t,
+        q_ref=goal,
+        initial=([0.0], [0.0]),
+        check=False,
+        signals=channels,
+    )
+    log = didim.Experiment(t, None, goal, motion.q, motion.dq, channels=channels)
+    method = didim.OutputError(controller=servo, start="measured", decimation=2)
+    lack = didim.identify(pendulum, log, method).lack
+    assert lack.negligible
+    assert lack.quiet
+
+
 def test_zeros_that_were_unknowns_are_not_tested_and_it_says_so():
     reason = found(LOOP, estimate_offsets=["bias1"]).lack.reason
     assert reason == "zeros or biases of the joints were unknowns"

@@ -15,7 +15,12 @@ from didim.errors import InputError, shortened
 from didim.regression.statistics import Statistics
 from didim.results.assembly import assembled
 from didim.results.estimate import Estimate
-from didim.results.lack_of_fit import NOT_TESTED, SMALLEST_RESIDUAL, LackOfFit
+from didim.results.lack_of_fit import (
+    NOT_TESTED,
+    SMALLEST_POSITION_RESIDUAL,
+    SMALLEST_RESIDUAL,
+    LackOfFit,
+)
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress, Request
 from didim.results.status import Verdict
@@ -125,8 +130,9 @@ def _lack(settings: Any, estimate: Estimate, fit: Fit | None) -> LackOfFit:
     """What the model lacks, unless the method's settings leave the tests out."""
     if not settings.lack_of_fit:
         return NOT_TESTED
-    if estimate.output == "torque" and estimate.residual <= SMALLEST_RESIDUAL:
-        reason = "what is left of the torque is next to nothing"
+    of_torque = estimate.output == "torque"
+    if estimate.residual <= (SMALLEST_RESIDUAL if of_torque else SMALLEST_POSITION_RESIDUAL):
+        reason = f"what is left of the {estimate.output} is next to nothing"
         return LackOfFit(reason=reason, negligible=True)
     gains, motions = tuple(estimate.gains), () if fit is None else fit.motions
     given = estimate.predictor, estimate.experiments, estimate.names

@@ -158,3 +158,6 @@ NOT_TESTED = LackOfFit(reason="the tests were not made")
 
 SMALLEST_RESIDUAL = 1e-4
 """Of the torque: below it, nothing of importance can be missing."""
+
+SMALLEST_POSITION_RESIDUAL = 1e-7
+"""Of the positions, which a loop keeps near its reference whatever is missing."""
