@@ -16,6 +16,7 @@ from didim.design.stick_slip import (
     ROOM,
     StickSlip,
     Successive,
+    amplitudes,
     balance,
     freeing,
     is_worth_it,
@@ -92,6 +93,11 @@ def test_the_displacement_that_frees_a_joint() -> None:
     assert np.allclose(freeing(MODEL, MODEL.nominal, POSE, STIFFNESS), FRICTION / STIFFNESS)
 
 
+def test_a_joint_whose_friction_is_small_in_its_loop_takes_no_part() -> None:
+    stiffness = FRICTION / np.array([4e-3, 4e-4])
+    assert np.allclose(amplitudes(MODEL, MODEL.nominal, POSE, stiffness), [8e-3, 0.0])
+
+
 def test_a_joint_that_stands_tells_of_the_product_of_its_gains_alone() -> None:
     trajectory = small(0.5).trajectory(POSE)
     motion = simulated(trajectory)
@@ -141,4 +147,5 @@ def test_a_plan_for_gains_reaches_the_bandwidth_of_its_loop(gains: bool, expecte
     hertz = first.a.shape[1] / first.period
     assert hertz == pytest.approx(expected)
     assert found.duration == pytest.approx(5.0)
+    assert isinstance(trajectory, Successive) == any("stick" in each for each in found.messages)
     assert min(found.margins.values()) >= 0

@@ -26,7 +26,7 @@ from didim.design.predict import Prediction, sigma_of
 from didim.design.rest import rest_pose
 from didim.design.search import Budget, Watch, random_motions, search
 from didim.design.settings import MIN_HARMONICS, Settings, criterion_of
-from didim.design.stick_slip import REACH, SHARE, StickSlip, freeing, is_worth_it, stick_slip
+from didim.design.stick_slip import SHARE, StickSlip, amplitudes, is_worth_it, stick_slip
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
 from didim.dynamics.model import BaseModel
@@ -37,6 +37,9 @@ Array = NDArray[np.float64]
 
 NOISE_MOTIONS = 8
 """Random motions of few harmonics whose torque the default noise is a fraction of."""
+
+COMPARED_MOTIONS = 2
+"""Random motions that small motions are compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +77,24 @@ class DesignProblem:
     @cached_property
     def small(self) -> StickSlip | None:
         """The part of the record in which contacts stick and slip, where gains are unknown and it
-        tells enough of them: judged with the exact sensitivities, beside a random motion.
+        tells enough of them: judged with the exact sensitivities, beside random motions.
         """
         filters, settings = self._response(1), self.settings
         if filters is None or not settings.gains_unknown:
             return None
-        amplitude = freeing(self.model, self.parameters, self.pose, filters.stiffness)
+        amplitude = amplitudes(self.model, self.parameters, self.pose, filters.stiffness)
         if not np.any(amplitude > 0):
             return None
         seconds, limits = SHARE * settings.duration, settings.limits
-        small = stick_slip(seconds, REACH * amplitude, limits, settings.seed)
+        small = stick_slip(seconds, amplitude, limits, settings.seed)
         motions = self._motions(None)
-        x = random_motions(self._within(motions), self.pose, settings.seed, 1)[0]
-        random, about_rest = motions.trajectory(x), small.trajectory(self.pose)
-        informations = [
-            self.prediction.information(self._checks.along(each), each)
-            for each in (random, about_rest)
-        ]
-        return small if is_worth_it(*informations, len(filters.names)) else None
+        drawn = random_motions(self._within(motions), self.pose, settings.seed, COMPARED_MOTIONS)
+        tried = [small.trajectory(self.pose), *map(motions.trajectory, drawn)]
+        of_small, *of_motions = (
+            self.prediction.information(self._checks.along(each), each) for each in tried
+        )
+        of_motion = np.mean(of_motions, axis=0)
+        return small if is_worth_it(of_motion, of_small, len(filters.names)) else None
 
     @cached_property
     def motions(self) -> Motions:
@@ -188,6 +191,7 @@ class DesignProblem:
         x, checked = self._first_feasible(tried)
         information = self._information(x, checked)
         before = sigma_of(self.known) if self.sources else None
+        small = () if self.small is None else (self.small.message,)
         return Plan(
             model=self.model,
             trajectory=self.motions.trajectory(x),
@@ -207,7 +211,7 @@ class DesignProblem:
             sigma_random=self._best_random(watch),
             sigma_before=before,
             stopped=watch.stopped,
-            messages=(*self._noise[1], *self._default_limits),
+            messages=(*self._noise[1], *self._default_limits, *small),
         )
 
     @property

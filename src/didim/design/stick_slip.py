@@ -31,11 +31,14 @@ SHARE = 0.2
 REACH = 2.0
 """Their amplitude, over the displacement of the reference that frees a joint, Fc / (kp kv)."""
 
+LEAST_AMPLITUDE = 1e-3
+"""rad or m: a real contact creeps before it slips, and Coulomb's law is not that of less."""
+
 ROOM = 0.1
 """Of half the range of positions that they may take; of other limits, five times as much."""
 
-BETTER = 4.0
-"""Information of a plan over that of a random motion: half its sigma."""
+BETTER = 2.0
+"""Information of a plan over that of a random motion, where both parameters and gains count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,14 @@ class StickSlip:
         """s."""
         return self.basis.duration
 
+    @property
+    def message(self) -> str:
+        """That a part of the plan hardly moves, which is no mistake."""
+        return (
+            f"The last {self.duration:.3g} s are small motions in which joints stick and slip: "
+            "they tell of the gains."
+        )
+
     def sampled(self, t: Array) -> Array:
         """(4, N, n) displacement from the pose, velocity, acceleration and jerk."""
         found = self.basis.shapes(t) @ self.coefficients.T
@@ -120,6 +131,12 @@ def freeing(model: BaseModel, parameters: Array, pose: Array, stiffness: Array) 
         for side in (1.0, -1.0)
     )
     return np.asarray(0.5 * np.abs(up - down)[0] / stiffness)
+
+
+def amplitudes(model: BaseModel, parameters: Array, pose: Array, stiffness: Array) -> Array:
+    """(n,) of a small motion, rad or m; 0 for joints that have none."""
+    found = REACH * freeing(model, parameters, pose, stiffness)
+    return np.where(found < LEAST_AMPLITUDE, 0.0, found)
 
 
 def balance(information: Array, gains: int) -> float:
