@@ -52,8 +52,12 @@ def factors(run: Run, n: int) -> np.ndarray | float:
     return 1.0 if run.gains == "known" else float(run.gains)
 
 
-def problem(run: Run) -> tuple[didim.DynamicModel, didim.Experiment, didim.DIDIM, Truth]:
-    """The model as it is described, the record, the method, and the truth behind the record."""
+def problem(
+    run: Run, planned: didim.Trajectory | None = None
+) -> tuple[didim.DynamicModel, didim.Experiment, didim.DIDIM, Truth]:
+    """The model as it is described, the record, the method, and the truth behind the record; of a
+    planned trajectory instead of the grid's own.
+    """
     J = inertias(run.robot)
     omega = np.array(run.frequency) if len(run.frequency) > 1 else run.frequency[0]
     right, assumed = (loop(run.law, omega, J, factor) for factor in (1.0, factors(run, J.size)))
@@ -64,7 +68,7 @@ def problem(run: Run) -> tuple[didim.DynamicModel, didim.Experiment, didim.DIDIM
         )
         settings = {"duration": seconds}
     else:
-        reference, settings = course(run.robot), {}
+        reference, settings = planned or course(run.robot), {}
     model = truth(run.robot)
     record, real = didim.virtual_experiment(
         model, model.nominal, right, reference, rate=1000.0, noise=NOISE, seed=run.seed, **settings

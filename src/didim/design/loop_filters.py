@@ -85,7 +85,7 @@ class LoopFilters:
     @cached_property
     def _responses(self) -> tuple[Complex, list[tuple[int, Complex, Complex]]]:
         """(F, n) of parameters; for each gain its joint and the (F,) responses by which its
-        relative change acts, of the torque and of the speed dq - ff dq_r.
+        change acts, of the torque and of the speed dq - ff dq_r.
         """
         s, gain, g = self._s, self._gains, self._drive
         D, C, integral, K = self._parts
@@ -104,7 +104,8 @@ class LoopFilters:
         for kind in GAINS:
             first, second = commands[kind]
             for j in np.flatnonzero(gain[kind]):
-                columns.append((int(j), shown[:, j] * first[:, j], shown[:, j] * second[:, j]))
+                part = shown[:, j] / gain[kind][j]  # the commands are those of relative changes
+                columns.append((int(j), part * first[:, j], part * second[:, j]))
         return K / (D + K), columns if self.gains_unknown else []
 
     @property
@@ -121,6 +122,16 @@ class LoopFilters:
         gain = self._gains
         found = [gain[kind][j] for kind in GAINS for j in np.flatnonzero(gain[kind])]
         return np.array(found if self.gains_unknown else [], dtype=float)
+
+    @property
+    def stiffness(self) -> Array:
+        """(n,) torque per position error, N.m/rad or N/m."""
+        return np.abs(self._drive * self._gains["kv"] * self._gains["kp"])
+
+    @property
+    def bandwidth(self) -> float:
+        """Highest natural frequency of a joint in its loop, Hz."""
+        return float(np.sqrt(np.max(self.stiffness / self._inertia)) / (2 * np.pi))
 
     @property
     def feedforward(self) -> Array:

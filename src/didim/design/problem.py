@@ -26,6 +26,7 @@ from didim.design.predict import Prediction, sigma_of
 from didim.design.rest import rest_pose
 from didim.design.search import Budget, Watch, random_motions, search
 from didim.design.settings import MIN_HARMONICS, Settings, criterion_of
+from didim.design.stick_slip import SHARE, StickSlip, amplitudes, is_worth_it, stick_slip
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
 from didim.dynamics.model import BaseModel
@@ -36,6 +37,9 @@ Array = NDArray[np.float64]
 
 NOISE_MOTIONS = 8
 """Random motions of few harmonics whose torque the default noise is a fraction of."""
+
+COMPARED_MOTIONS = 2
+"""Random motions that small motions are compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +61,45 @@ class DesignProblem:
         limits = self.settings.limits
         return clearances(self.model.robot, limits) if limits.is_cartesian else None
 
+    def _motions(self, small: StickSlip | None) -> Motions:
+        """Those that leave time for a small one."""
+        chosen = self.settings
+        seconds = chosen.duration - (0.0 if small is None else small.duration)
+        response = self._response(1) if chosen.gains_unknown else None
+        count = chosen.harmonics(seconds, None if response is None else response.bandwidth)
+        basis: MotionBasis = (
+            FourierBasis(seconds, count)
+            if chosen.basis == "fourier"
+            else SplineBasis(seconds, 2 * count)
+        )
+        return Motions(basis, chosen.limits, chosen.start, small)
+
+    @cached_property
+    def small(self) -> StickSlip | None:
+        """The part of the record in which contacts stick and slip, where gains are unknown and it
+        tells enough of them: judged with the exact sensitivities, beside random motions.
+        """
+        filters, settings = self._response(1), self.settings
+        if filters is None or not settings.gains_unknown:
+            return None
+        amplitude = amplitudes(self.model, self.parameters, self.pose, filters.stiffness)
+        if not np.any(amplitude > 0):
+            return None
+        seconds, limits = SHARE * settings.duration, settings.limits
+        small = stick_slip(seconds, amplitude, limits, settings.seed)
+        motions = self._motions(None)
+        drawn = random_motions(self._within(motions), self.pose, settings.seed, COMPARED_MOTIONS)
+        tried = [small.trajectory(self.pose), *map(motions.trajectory, drawn)]
+        of_small, *of_motions = (
+            self.prediction.information(self._checks.along(each), each) for each in tried
+        )
+        of_motion = np.mean(of_motions, axis=0)
+        return small if is_worth_it(of_motion, of_small, len(filters.names)) else None
+
     @cached_property
     def motions(self) -> Motions:
         """The motions that are searched."""
-        chosen = self.settings
-        basis: MotionBasis = (
-            FourierBasis(chosen.duration, chosen.harmonics)
-            if chosen.basis == "fourier"
-            else SplineBasis(chosen.duration, 2 * chosen.harmonics)
-        )
-        return Motions(basis, chosen.limits, chosen.start)
+        return self._motions(self.small)
 
     @cached_property
     def pose(self) -> Array:
@@ -79,13 +112,16 @@ class DesignProblem:
         """What a record is to determine."""
         return Unknowns(self.model, self.parameters, self.settings.limits.velocity)
 
-    @cached_property
-    def _filters(self) -> LoopFilters | None:
+    def _response(self, samples: int, duration: float = 1.0) -> LoopFilters | None:
         if self.loop is None or self.settings.method == "idim" or isinstance(self.loop, OwnLaw):
             return None
-        duration, samples = self.settings.duration, self.motions.t.size
         gains = self.settings.gains_unknown
         return LoopFilters(self.model, self.parameters, self.loop, duration, samples, gains)
+
+    @cached_property
+    def _filters(self) -> LoopFilters | None:
+        """Of the loop, without a grid: its names and gains."""
+        return self._response(1)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -100,19 +136,20 @@ class DesignProblem:
         further = np.zeros(0) if filters is None else filters.values
         return np.concatenate([self.unknowns.values, further])
 
-    @cached_property
-    def _free(self) -> Objective:
+    def _within(self, motions: Motions) -> Objective:
         """The objective before noise and information are known: for the limits alone."""
-        n, settings = self.model.robot.n, self.settings
+        n, settings, seconds = self.model.robot.n, self.settings, motions.basis.duration
         penalty = Penalty(settings.limits, self.clearances)
-        samples, none = settings.rate * settings.duration, np.zeros((0, 0))
-        parts = self.motions, self.unknowns, self._filters, LogDet(), penalty
+        samples, none = settings.rate * seconds, np.zeros((0, 0))
+        filters = self._response(motions.t.size, seconds)
+        parts = motions, self.unknowns, filters, LogDet(), penalty
         return Objective(*parts, np.ones(n), none, samples)
 
     @cached_property
     def _noise(self) -> tuple[Array, tuple[str, ...]]:
-        slow = FourierBasis(self.settings.duration, MIN_HARMONICS)
-        plain = replace(self._free, motions=replace(self.motions, basis=slow), filters=None)
+        chosen = self.settings
+        slow = FourierBasis(chosen.duration, MIN_HARMONICS)
+        plain = replace(self._within(Motions(slow, chosen.limits, chosen.start)), filters=None)
         drawn = random_motions(plain, self.pose, 0, NOISE_MOTIONS)
         torques = [plain.torque(plain.motions.at(x)) for x in drawn]
         rms = np.sqrt(np.mean(np.square(torques), axis=(0, 1)))
@@ -134,15 +171,18 @@ class DesignProblem:
     def objective(self) -> Objective:
         """What the search makes small."""
         criterion = criterion_of(self.settings, self.names, self.values)
-        return replace(self._free, criterion=criterion, noise=self._noise[0], known=self.known)
+        free = self._within(self.motions)
+        return replace(free, criterion=criterion, noise=self._noise[0], known=self.known)
+
+    @cached_property
+    def _checks(self) -> Verification:
+        limits, clearances = self.settings.limits, self.clearances
+        return Verification(self.model, self.parameters, self.loop, limits, clearances)
 
     @cached_property
     def back_off(self) -> BackOff:
         """To motions that meet every limit."""
-        verification = Verification(
-            self.model, self.parameters, self.loop, self.settings.limits, self.clearances
-        )
-        return BackOff(self.motions, verification, self.pose)
+        return BackOff(self.motions, self._checks, self.pose)
 
     def designed(self, watch: Watch, budget: Budget) -> Plan:
         """The plan."""
@@ -151,6 +191,7 @@ class DesignProblem:
         x, checked = self._first_feasible(tried)
         information = self._information(x, checked)
         before = sigma_of(self.known) if self.sources else None
+        small = () if self.small is None else (self.small.message,)
         return Plan(
             model=self.model,
             trajectory=self.motions.trajectory(x),
@@ -170,7 +211,7 @@ class DesignProblem:
             sigma_random=self._best_random(watch),
             sigma_before=before,
             stopped=watch.stopped,
-            messages=(*self._noise[1], *self._default_limits),
+            messages=(*self._noise[1], *self._default_limits, *small),
         )
 
     @property
@@ -200,7 +241,7 @@ class DesignProblem:
         if not count or watch.stopped:
             return None
         seed = self.settings.seed + 1
-        drawn = random_motions(self._free, self.pose, seed, count)
+        drawn = random_motions(self._within(self.motions), self.pose, seed, count)
         mean = replace(self.objective, criterion=WeightedSigma(np.ones(len(self.names))))
         drawn.sort(key=mean.criterion_value)
         x, checked = self._first_feasible(drawn)

@@ -25,10 +25,11 @@ BASES = ("fourier", "spline")
 BANDWIDTH = 2.0
 """Highest frequency of a motion, Hz, unless gains are unknown."""
 
-GAIN_BANDWIDTH = 5.0
-"""Highest frequency of a motion where gains are unknown, Hz."""
+GAIN_BANDWIDTH = (2.0, 10.0)
+"""Where gains are unknown a motion reaches the bandwidth of the loop, if it lies between these, Hz.
+"""
 
-MIN_HARMONICS, MAX_HARMONICS = 5, 100
+MIN_HARMONICS, MAX_HARMONICS, MAX_GAIN_HARMONICS = 5, 100, 200
 
 MIN_DURATION = 1.0
 """s."""
@@ -51,8 +52,19 @@ class Settings:
     rate: float
     start: Array | None
     basis: str
-    harmonics: int
+    given_harmonics: int | None
     random_plans: int
+
+    def harmonics(self, seconds: float, loop_hertz: float | None) -> int:
+        """Of a motion of so many seconds: as given for the whole duration; else up to 2 Hz, or with
+        unknown gains to the bandwidth of the loop.
+        """
+        if self.given_harmonics is not None:
+            return max(2, round(self.given_harmonics * seconds / self.duration))
+        fastest, most = BANDWIDTH, MAX_HARMONICS
+        if loop_hertz is not None:
+            fastest, most = float(np.clip(loop_hertz, *GAIN_BANDWIDTH)), MAX_GAIN_HARMONICS
+        return min(max(round(fastest * seconds), MIN_HARMONICS), most)
 
 
 def checked_settings(
@@ -98,8 +110,6 @@ def checked_settings(
         )
     complete = Limits(robot) if limits is None else limits
     seconds = _duration(duration, complete, robot)
-    fastest = GAIN_BANDWIDTH if gains_unknown else BANDWIDTH
-    default = min(max(round(fastest * seconds), MIN_HARMONICS), MAX_HARMONICS)
     return Settings(
         duration=seconds,
         limits=complete,
@@ -111,7 +121,7 @@ def checked_settings(
         rate=real(rate, "rate, in samples per second,", above=0.0),
         start=None if start is None else per_joint(start, "start, in rad or m,", robot.n),
         basis=basis,
-        harmonics=default if harmonics is None else whole(harmonics, "harmonics", least=2),
+        given_harmonics=None if harmonics is None else whole(harmonics, "harmonics", least=2),
         random_plans=whole(random_plans, "random_plans", least=0),
     )
 

@@ -19,6 +19,7 @@ from didim.design.limits import Limits
 from didim.design.motions import Motions
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
+from didim.signals.trajectory import Trajectory
 from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 
@@ -96,7 +97,11 @@ class Verification:
 
     def moved(self, motions: Motions, x: Array) -> Motion:
         """The motion at 1 kHz: in the loop, or along the reference."""
-        trajectory, t = motions.trajectory(x), _clock(motions.basis.duration)
+        return self.along(motions.trajectory(x))
+
+    def along(self, trajectory: Trajectory) -> Motion:
+        """The motion that follows a trajectory, at 1 kHz."""
+        t = _clock(trajectory.span[1])
         if self.loop is not None:
             motion = simulate(
                 self.model, self.parameters, self.loop, t=t, q_ref=trajectory, check=False
@@ -115,14 +120,11 @@ class Verification:
 
     def _sampled(self, motions: Motions, x: Array) -> Array:
         """(4, N, n) the reference and its derivatives at 1 kHz."""
-        coefficients, offset = motions.split(x)
-        t, found = _clock(motions.basis.duration), []
-        for start in range(0, t.size, 10_000):
-            shapes = motions.shapes(t[start : start + 10_000])
-            found.append(shapes @ coefficients.T)
-        signals = np.concatenate(found, axis=1)
-        signals[0] += offset
-        return signals
+        t = _clock(motions.duration)
+        parts = [
+            motions.sampled(x, t[start : start + 10_000]) for start in range(0, t.size, 10_000)
+        ]
+        return np.concatenate(parts, axis=1)
 
     def _position(self, q: Array) -> dict[str, float]:
         lower, upper = self.limits.position.T
