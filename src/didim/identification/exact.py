@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -39,7 +40,7 @@ from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
-from didim.simulation.record_set import RecordSet
+from didim.simulation.record_set import RecordSet, Window
 
 Array = NDArray[np.float64]
 
@@ -204,9 +205,10 @@ class ExactMethod:
         return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
 
     def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
-        """The start, standard parameters (p,), that leaves least."""
-        found: list[Iterate] = []
-        failure = Failure(FailureKind.SIMULATION)
+        """The start, standard parameters (p,), that leaves least; of several, each is simulated,
+        and the best one that can be is linearised.
+        """
+        tried: list[tuple[Unknowns, Window, float]] = []
         window, z = self.records.first_window, np.zeros(problem.robot.spread.size)
         for theta in starts:
             began = time.perf_counter()
@@ -215,12 +217,14 @@ class ExactMethod:
                 base = self.start
             x = Unknowns(base, theta if self.barrier else None, z)
             window = problem.window(x, window, shrink=True)
-            iterate = self._rule.iterate(problem, x, window)
-            if isinstance(iterate, Failure):
-                failure = iterate
-            else:
-                found.append(replace(iterate, seconds=time.perf_counter() - began))
-        return min(found, key=lambda each: each.evaluation.rms) if found else failure
+            tried.append((x, window, began))
+        failure = Failure(FailureKind.SIMULATION)
+        for x, own, began in _best_first(problem, tried):
+            iterate = self._rule.iterate(problem, x, own)
+            if isinstance(iterate, Iterate):
+                return replace(iterate, seconds=time.perf_counter() - began)
+            failure = iterate
+        return failure
 
     def _is_first(self, outcome: Outcome) -> bool:
         """Whether a run started from the first start."""
@@ -254,3 +258,17 @@ class ExactMethod:
     def scan_notes(self) -> tuple[str, ...]:
         """What the scan found, and where it had the iteration start."""
         return scan_notes(self.scanned)
+
+
+def _best_first(
+    problem: ClosedLoopProblem, tried: Sequence[tuple[Unknowns, Window, float]]
+) -> list[tuple[Unknowns, Window, float]]:
+    """Points, each with its rows, in the order of what they leave; those that cannot be simulated
+    come last.
+    """
+    if len(tried) == 1:
+        return list(tried)
+    with ThreadPoolExecutor(len(tried)) as pool:
+        found = pool.map(lambda each: problem.evaluate(each[0], each[1]), tried)
+        left = [np.inf if isinstance(each, Failure) else each.rms for each in found]
+    return [tried[k] for k in np.argsort(left, kind="stable")]

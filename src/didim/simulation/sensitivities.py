@@ -18,7 +18,8 @@ from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.directions import Directions, Disturbances, directions_of
+from didim.simulation.directions import Codes, Directions, Disturbances, directions_of
+from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared
 from didim.simulation.run import Progress, Run, Take
@@ -121,10 +122,20 @@ def run_with(
     outputs: Collection[str] = ("tau", "q"),
 ) -> Motion:
     """Make the run and hand the sensitivities of its outputs, not yet folded, to `take`."""
-    start = _initial(run, directions, request)
     codes = directions.codes(run, request.model)
-    tangent = directions.tangent(run, request.model, start, codes, outputs)
-    return run.sensitive(tangent, take, progress)
+    return run.sensitive(tangent_of(run, directions, request, codes, outputs), take, progress)
+
+
+def tangent_of(
+    run: Run,
+    directions: Directions,
+    request: SimulationRequest,
+    codes: Codes,
+    outputs: Collection[str],
+) -> Tangent:
+    """The sensitivities at the start of a run, which `codes` must outlive."""
+    start = _initial(run, directions, request)
+    return directions.tangent(run, request.model, start, codes, outputs)
 
 
 def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:

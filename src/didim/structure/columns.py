@@ -135,7 +135,9 @@ class SimulatedFit:
         request = self.records.request(k, self.model, self.parameters, self.controller, self.delay)
         shifts = "delay" in self.estimated
         decimator, samples = self.records.selection.decimator, self.window.samples[k]
-        run = decimated_sensitivities(request, True, shifts, ("tau",), decimator, samples, torques)
+        run = decimated_sensitivities(
+            request, True, shifts, ("tau",), decimator, samples, torques, alone=True
+        )
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)
