@@ -12,6 +12,7 @@ import didim
 from didim.signals.decimation import Decimation
 from didim.simulation import decimated, halves
 from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.disturbances import disturbances_of
 from didim.simulation.prepare import SimulationRequest
 from support.virtual import model
 
@@ -110,7 +111,7 @@ def test_the_middle_does_not_depend_on_the_threads(monkeypatch):
 def test_a_disturbance_acts_in_both_halves(monkeypatch):
     torques = [{0: np.sin(3 * T)}, {0: np.cos(T), 1: np.ones(T.size)}]
     asked = request(LOOPS["continuous"][0])
-    found, whole = both(asked, monkeypatch, ("tau",), disturbances=torques)
+    found, whole = both(asked, monkeypatch, ("tau",), disturbances=disturbances_of(torques))
     assert np.abs(found.J - whole.J).max() <= 1e-10 * np.abs(whole.J).max()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,14 +32,14 @@ from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.scan import scan_bandwidth
-from didim.identification.search import Halving
+from didim.identification.search import Halving, Start, best_first
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
 from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
-from didim.simulation.record_set import RecordSet, Window
+from didim.simulation.record_set import RecordSet
 
 Array = NDArray[np.float64]
 
@@ -162,11 +161,10 @@ class ExactMethod:
             if k == 1 and (len(starts) == 1 or (best is not None and self._is_first(best[1]))):
                 continue  # this was the first try
             problem = self.problem(loop)
-            start = self._started(problem, several)
-            if isinstance(start, Failure):
-                failure = start
+            outcome = self._solve(problem, several, progress)
+            if isinstance(outcome, Failure):
+                failure = outcome
                 continue
-            outcome = self._solve(problem, start, progress)
             if best is None or outcome.residual < best[1].residual:
                 best = problem, outcome
             if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
@@ -174,13 +172,21 @@ class ExactMethod:
         return failure if best is None else best
 
     def _solve(
-        self, problem: ClosedLoopProblem, start: Iterate, progress: Progress | None
-    ) -> Outcome:
-        limit = self.settings.max_iterations
+        self, problem: ClosedLoopProblem, starts: Sequence[Array], progress: Progress | None
+    ) -> Outcome | Failure:
+        start, limit = self._started(problem, starts), self.settings.max_iterations
+        if isinstance(start, Failure):
+            return start
+        handed_over = [start]
+        del start  # `solve` drops it after the first step
         if not self.barrier:
             printed = Printed(self.settings.tol_residual, self.settings.tol_parameters)
-            return solve(problem, self._rule, Halving(0), printed, start, limit, progress)
-        outcome = solve(problem, self._rule, Halving(), self.stopping, start, limit, progress)
+            return solve(
+                problem, self._rule, Halving(0), printed, handed_over.pop(), limit, progress
+            )
+        outcome = solve(
+            problem, self._rule, Halving(), self.stopping, handed_over.pop(), limit, progress
+        )
         return self._with_own_window(problem, outcome) if self.settles_window else outcome
 
     def _with_own_window(self, problem: ClosedLoopProblem, outcome: Outcome) -> Outcome:
@@ -208,7 +214,7 @@ class ExactMethod:
         """The start, standard parameters (p,), that leaves least; of several, each is simulated,
         and the best one that can be is linearised.
         """
-        tried: list[tuple[Unknowns, Window, float]] = []
+        tried: list[Start] = []
         window, z = self.records.first_window, np.zeros(problem.robot.spread.size)
         for theta in starts:
             began = time.perf_counter()
@@ -219,7 +225,7 @@ class ExactMethod:
             window = problem.window(x, window, shrink=True)
             tried.append((x, window, began))
         failure = Failure(FailureKind.SIMULATION)
-        for x, own, began in _best_first(problem, tried):
+        for x, own, began in best_first(problem, tried):
             iterate = self._rule.iterate(problem, x, own)
             if isinstance(iterate, Iterate):
                 return replace(iterate, seconds=time.perf_counter() - began)
@@ -258,17 +264,3 @@ class ExactMethod:
     def scan_notes(self) -> tuple[str, ...]:
         """What the scan found, and where it had the iteration start."""
         return scan_notes(self.scanned)
-
-
-def _best_first(
-    problem: ClosedLoopProblem, tried: Sequence[tuple[Unknowns, Window, float]]
-) -> list[tuple[Unknowns, Window, float]]:
-    """Points, each with its rows, in the order of what they leave; those that cannot be simulated
-    come last.
-    """
-    if len(tried) == 1:
-        return list(tried)
-    with ThreadPoolExecutor(len(tried)) as pool:
-        found = pool.map(lambda each: problem.evaluate(each[0], each[1]), tried)
-        left = [np.inf if isinstance(each, Failure) else each.rms for each in found]
-    return [tried[k] for k in np.argsort(left, kind="stable")]

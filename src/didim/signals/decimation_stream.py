@@ -90,11 +90,12 @@ class Stream:
 
     def join(self, later: Stream) -> None:
         """The rows of another stream, which follow those of this one: whole blocks."""
-        begun = self.open if later.open is not None else None
-        for part in [*later.parts, later.open] if begun is not None else []:
-            reached = min(len(part), len(begun))
-            part[:reached] += begun[:reached]
-            begun = begun[reached:]
+        if self.open is not None and later.open is not None:
+            begun = self.open
+            for part in (*later.parts, later.open):
+                reached = min(len(part), len(begun))
+                part[:reached] += begun[:reached]
+                begun = begun[reached:]
         self.parts += later.parts
         self.count, self.rest = self.count + later.count, later.rest
         self.open = self.open if later.open is None else later.open

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from didim.signals.decimation import Decimation
 from didim.signals.decimation_stream import Stream
-from didim.simulation.directions import Directions, Disturbances
+from didim.simulation.directions import Directions
+from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
 from didim.simulation.halves import Half, middle_of, run_in_halves
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
@@ -40,7 +41,7 @@ def decimated_sensitivities(
     outputs: Sequence[str],
     decimator: Decimation,
     samples: tuple[int, int],
-    disturbances: Disturbances = (),
+    disturbances: Disturbances = NO_DISTURBANCES,
     alone: bool = False,
 ) -> DecimatedSensitivities:
     """Simulate, and decimate the sensitivities of the outputs, "tau" and "q", over the samples

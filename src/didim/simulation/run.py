@@ -13,6 +13,7 @@ from didim.jit.struct_pointers import StructMemory
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
+from didim.simulation.disturbances import NO_DISTURBANCES
 from didim.simulation.kernels.adaptive import run_adaptive
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant, plant_type
@@ -66,6 +67,7 @@ class Run:
         self.period, self.substeps, self.size = period, substeps, size
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])
+        self.disturbances = NO_DISTURBANCES
         self.row, self.sample, self.total = 0, 0, int(self.end / self.period) + 2
 
     def fixed(self, progress: Progress | None, until: int | None = None) -> Motion:
@@ -102,6 +104,9 @@ class Run:
             chunk_end = min(begin + chunk, self.total)
             if sample == begin or not ready:
                 plant.replace(**self._signals(begin * self.period, chunk_end * self.period))
+                if carried is not None and self.disturbances.count:
+                    during = sample * self.period, chunk_end * self.period
+                    carried.replace(**self.disturbances.during(self.t - self.t[0], *during))
                 ready = True
             last, first = min(sample + block, chunk_end, stop), row
             clock = (

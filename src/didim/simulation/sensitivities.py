@@ -18,7 +18,8 @@ from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.directions import Codes, Directions, Disturbances, directions_of
+from didim.simulation.directions import Codes, Directions, directions_of
+from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared
@@ -99,7 +100,7 @@ def differentiable(
     request: SimulationRequest,
     gains: bool | Collection[str],
     delay: bool,
-    disturbances: Disturbances = (),
+    disturbances: Disturbances = NO_DISTURBANCES,
 ) -> tuple[Run, Directions]:
     """A run that is ready, and its directions: with all gains, or with those of some names."""
     run = prepared(request)
@@ -134,6 +135,7 @@ def tangent_of(
     outputs: Collection[str],
 ) -> Tangent:
     """The sensitivities at the start of a run, which `codes` must outlive."""
+    run.disturbances = directions.disturbances
     start = _initial(run, directions, request)
     return directions.tangent(run, request.model, start, codes, outputs)
 
