@@ -35,6 +35,12 @@ PLAIN, COMMON, DIRECTION = 0.7, 1.4, 0.04
 LARGEST_PART = 0.75
 """Of a run that the first half may take: the second one would carry too much beside."""
 
+FIRST_LOOK = 0.1
+"""s after the middle at which Phi is first looked at."""
+
+FORGOTTEN = 1e-30
+"""Phi below which nothing is left of the middle."""
+
 FEWEST_STEPS = 3000
 """Of a run that is worth it."""
 
@@ -107,7 +113,7 @@ def run_in_halves(
         if not motion.completed:
             return motion, y
         _begin_with_one(half, count)
-        return half.make(), y
+        return _forgetting(half, count), y
 
     with ThreadPoolExecutor(2) as pool:
         both = pool.submit(first.make, middle.sample), pool.submit(end)
@@ -119,6 +125,24 @@ def run_in_halves(
     if whole.completed:
         join(np.concatenate(_carried(first))[:, : count - _carried_numbers(first.run)])
     return whole
+
+
+def _forgetting(half: Half, count: int) -> Motion:
+    """Run to the end. Phi is looked at after times that double: what is next to nothing is set to
+    zero, before its numbers are so small that computing with them is slow.
+    """
+    run, phi = half.run, slice(count - _carried_numbers(half.run), count)
+    length, is_left = max(1, int(FIRST_LOOK / run.period)), True
+    while is_left and run.sample + length < run.total:
+        motion = half.make(run.sample + length)
+        if not motion.completed:
+            return motion
+        state = _carried(half)
+        size = np.max([np.abs(rows[:, phi]).max(axis=0) for rows in state], axis=0)
+        for rows in state:
+            rows[:, phi] *= size > FORGOTTEN
+        length, is_left = 2 * length, bool(np.any(size > FORGOTTEN))
+    return half.make()
 
 
 def _begin_with_one(half: Half, count: int) -> None:
