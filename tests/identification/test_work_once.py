@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 
 import didim
+from didim.identification import scan
 from didim.identification.problem import ClosedLoopProblem
+from didim.identification.regressor_method import RegressorMethod
 from didim.results.fitted_rows import FittedRows
 from didim.signals import resample
 from didim.simulation.record_set import RecordSet
@@ -50,3 +55,43 @@ def test_references_are_those_of_every_sample(monkeypatch):
     monkeypatch.setitem(thin.__dict__, "_every", 3)
     assert np.array_equal(records.references[0], thin.references[0])
     assert thin.references[0].shape == record.tau.shape
+
+
+def test_of_several_starts_one_is_linearised(monkeypatch):
+    record, _ = scara_record(noise=0.05, periods=2)
+    first = counted(monkeypatch, RegressorMethod, "_exact_jacobian")
+    linearised = counted(monkeypatch, ClosedLoopProblem, "linearise")
+    method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
+    found = didim.identify(model(), record, method)
+    assert found.status == "converged"
+    assert all(step.fraction == 1.0 for step in found.history)
+    assert len(first) == 1
+    assert len(linearised) == len(first) + 1 + found.iterations
+
+
+def test_the_scan_looks_at_each_bandwidth_once(monkeypatch):
+    record, _ = scara_record(noise=0.05, periods=2)
+    looks = counted(monkeypatch, scan, "error_with")
+    method = didim.DIDIM(controller=loop(), estimate_gains=True, lack_of_fit=False)
+    found = didim.identify(model(), record, method)
+    assert found.status == "converged"
+    assert len(looks) == 3
+
+
+def test_a_simulation_is_dropped_once_the_next_was_left(monkeypatch):
+    record, _ = scara_record(noise=0.05, periods=2)
+    alive, evaluate = [], ClosedLoopProblem.evaluate
+
+    def watched(problem, x, window):
+        gc.collect()
+        alive.append(sum(each() is not None for each in made))
+        found = evaluate(problem, x, window)
+        made.append(weakref.ref(found))
+        return found
+
+    made: list[weakref.ref] = []
+    monkeypatch.setattr(ClosedLoopProblem, "evaluate", watched)
+    method = didim.DIDIM(controller=loop(), exact_interval=False, tol_residual=1e-9)
+    didim.identify(model(), record, method)
+    assert len(made) > 4
+    assert max(alive) <= 2

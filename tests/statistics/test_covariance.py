@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import signal
+from scipy.linalg import toeplitz
 
 from didim.regression.least_squares import fit
-from didim.regression.statistics import statistics
+from didim.regression.statistics import MANY_LAGS, _coloured, statistics
 from didim.regression.system import LinearSystem
 from didim.signals.decimation import Decimation
 
@@ -91,3 +92,14 @@ def test_long_correlation_is_seen_in_the_residuals():
     )
     assert covered["covariance"] < 0.75
     assert 0.88 < covered["corrected"] < 0.97
+
+
+def test_a_long_correlation_is_applied_as_its_toeplitz_matrix():
+    rng = np.random.default_rng(0)
+    correlation = np.exp(-np.arange(3 * MANY_LAGS) / 20.0)
+    for rows in (500, 50):
+        X = rng.standard_normal((rows, 3))
+        lags = np.zeros(max(rows, correlation.size))
+        lags[: correlation.size] = correlation
+        expected = toeplitz(lags[:rows]) @ X
+        np.testing.assert_allclose(_coloured(X, correlation), expected, rtol=1e-10, atol=1e-12)

@@ -139,3 +139,12 @@ def test_errors_in_bursts_are_no_proof_where_bursts_are_known():
             raised[k] += test.of([0]).p_value < 0.01
     assert raised[1] <= 3
     assert raised[0] >= 10
+
+
+def test_long_records_leave_no_rows_in_the_tests(columns):
+    X, Z, y = columns
+    tests = score_tests(system(X, y), Z, np.ones(ROWS))
+    assert tests.Z.shape == (4, 3)
+    assert tests.rows == ROWS
+    left = Z - X @ np.linalg.lstsq(X, Z, rcond=None)[0]
+    np.testing.assert_allclose(tests.squares, left.T @ left, rtol=1e-10)

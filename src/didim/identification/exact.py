@@ -32,7 +32,7 @@ from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.scan import scan_bandwidth
-from didim.identification.search import Halving
+from didim.identification.search import Halving, Start, best_first
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
 from didim.results.formatting import scan_notes
@@ -159,11 +159,10 @@ class ExactMethod:
             if k == 1 and (len(starts) == 1 or (best is not None and self._is_first(best[1]))):
                 continue  # this was the first try
             problem = self.problem(loop)
-            start = self._started(problem, several)
-            if isinstance(start, Failure):
-                failure = start
+            outcome = self._solve(problem, several, progress)
+            if isinstance(outcome, Failure):
+                failure = outcome
                 continue
-            outcome = self._solve(problem, start, progress)
             if best is None or outcome.residual < best[1].residual:
                 best = problem, outcome
             if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
@@ -171,13 +170,21 @@ class ExactMethod:
         return failure if best is None else best
 
     def _solve(
-        self, problem: ClosedLoopProblem, start: Iterate, progress: Progress | None
-    ) -> Outcome:
-        limit = self.settings.max_iterations
+        self, problem: ClosedLoopProblem, starts: Sequence[Array], progress: Progress | None
+    ) -> Outcome | Failure:
+        start, limit = self._started(problem, starts), self.settings.max_iterations
+        if isinstance(start, Failure):
+            return start
+        handed_over = [start]
+        del start  # `solve` drops it after the first step
         if not self.barrier:
             printed = Printed(self.settings.tol_residual, self.settings.tol_parameters)
-            return solve(problem, self._rule, Halving(0), printed, start, limit, progress)
-        outcome = solve(problem, self._rule, Halving(), self.stopping, start, limit, progress)
+            return solve(
+                problem, self._rule, Halving(0), printed, handed_over.pop(), limit, progress
+            )
+        outcome = solve(
+            problem, self._rule, Halving(), self.stopping, handed_over.pop(), limit, progress
+        )
         return self._with_own_window(problem, outcome) if self.settles_window else outcome
 
     def _with_own_window(self, problem: ClosedLoopProblem, outcome: Outcome) -> Outcome:
@@ -202,9 +209,10 @@ class ExactMethod:
         return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
 
     def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
-        """The start, standard parameters (p,), that leaves least."""
-        found: list[Iterate] = []
-        failure = Failure(FailureKind.SIMULATION)
+        """The start, standard parameters (p,), that leaves least; of several, each is simulated,
+        and the best one that can be is linearised.
+        """
+        tried: list[Start] = []
         window, z = self.records.first_window, np.zeros(problem.robot.spread.size)
         for theta in starts:
             began = time.perf_counter()
@@ -213,12 +221,14 @@ class ExactMethod:
                 base = self.start
             x = Unknowns(base, theta if self.barrier else None, z)
             window = problem.window(x, window, shrink=True)
-            iterate = self._rule.iterate(problem, x, window)
-            if isinstance(iterate, Failure):
-                failure = iterate
-            else:
-                found.append(replace(iterate, seconds=time.perf_counter() - began))
-        return min(found, key=lambda each: each.evaluation.rms) if found else failure
+            tried.append((x, window, began))
+        failure = Failure(FailureKind.SIMULATION)
+        for x, own, began in best_first(problem, tried):
+            iterate = self._rule.iterate(problem, x, own)
+            if isinstance(iterate, Iterate):
+                return replace(iterate, seconds=time.perf_counter() - began)
+            failure = iterate
+        return failure
 
     def _is_first(self, outcome: Outcome) -> bool:
         """Whether a run started from the first start."""

@@ -181,7 +181,10 @@ class ClosedLoopProblem:
         records, loop, samples = self.records, self.loop, window.samples[k]
         unknowns = (*loop.gain_names, *loop.offset_names), loop.has_delay
         decimator = records.selection.decimator
-        run = decimated_sensitivities(request, *unknowns, records.outputs, decimator, samples)
+        alone = len(records.records) == 1
+        run = decimated_sensitivities(
+            request, *unknowns, records.outputs, decimator, samples, alone=alone
+        )
         if not run.motion.completed:
             return _failure(run.motion)
         if not np.all(np.abs(run.J) < LARGEST_NUMBER):

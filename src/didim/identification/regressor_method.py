@@ -155,8 +155,9 @@ def iterated(
     tests = InSigma if settings.stopping == "sigma" else Printed
     stopping = tests(settings.tol_residual, settings.tol_parameters)
     search = Halving() if settings.guards else Halving(0)
-    limit = settings.max_iterations
-    outcome = solve(problem, rule, search, stopping, first, limit, request.progress)
+    limit, handed_over = settings.max_iterations, [first]
+    del first  # `solve` drops it after the first step
+    outcome = solve(problem, rule, search, stopping, handed_over.pop(), limit, request.progress)
     request.tell(1.0)
     return problem, outcome, notes
 

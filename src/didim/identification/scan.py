@@ -8,6 +8,7 @@ at all, towards slower ones, and from those that move nothing, towards stiffer o
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,15 +55,21 @@ def scan_bandwidth(
     found: dict[int, float] = {}
     visited = {0}
 
-    def error(k: int) -> float:
-        if k not in found:
-            loop = problem.loop.faster(SCAN_RATIO**k)
-            found[k] = error_with(problem, loop, consistent, standard)
+    def left(k: int) -> float:
+        return error_with(problem, problem.loop.faster(SCAN_RATIO**k), consistent, standard)
+
+    def error(k: int, *others: int) -> float:
+        missing = [each for each in (k, *others) if each not in found]
+        with ThreadPoolExecutor(max(len(missing), 1)) as pool:
+            found.update(zip(missing, pool.map(left, missing), strict=True))
         return found[k]
 
     best = 0
     while abs(best) < SCAN_REACH:
-        near = best - 1 if not np.isfinite(error(best)) else min((best - 1, best + 1), key=error)
+        near = best - 1
+        if np.isfinite(error(best)):
+            error(best - 1, best + 1)  # by two threads
+            near = min((best - 1, best + 1), key=error)
         if SOFT_LOOP_RESIDUAL < error(best) < np.inf and error(near) > SOFT_LOOP_RESIDUAL:
             near = best + 1
         elif error(near) >= error(best) and np.isfinite(error(best)):

@@ -1,13 +1,21 @@
-"""Along a step: how much of it is taken."""
+"""Along a step: how much of it is taken; and which of several starts comes first."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from didim.identification.problem import ClosedLoopProblem
+import numpy as np
+
+from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Rule, Step, Trial
 from didim.results.status import Failure, Guard, GuardKind
+from didim.simulation.record_set import Window
+
+Start = tuple[Unknowns, Window, float]
+"""A point, its rows, and when it was begun with, s."""
 
 
 @dataclass(frozen=True)
@@ -44,3 +52,13 @@ class Halving:
             guards = (*guards, Guard(GuardKind.HALVED, failure=found))
             fraction /= 2
         return found
+
+
+def best_first(problem: ClosedLoopProblem, tried: Sequence[Start]) -> list[Start]:
+    """Starts in the order of what they leave; those that cannot be simulated come last."""
+    if len(tried) == 1:
+        return list(tried)
+    with ThreadPoolExecutor(len(tried)) as pool:
+        found = pool.map(lambda each: problem.evaluate(each[0], each[1]), tried)
+        left = [np.inf if isinstance(each, Failure) else each.rms for each in found]
+    return [tried[k] for k in np.argsort(left, kind="stable")]

@@ -62,9 +62,13 @@ def solve(
     limit: int,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Iterate from `start`, at most `limit` steps; `progress` gets the fraction done."""
-    iterate = best = start
-    history = [rule.entry(problem, start)]
+    """Iterate from `start`, at most `limit` steps; `progress` gets the fraction done.
+
+    An iterate has a simulated record and its equations. None is kept longer than it is needed: long
+    records have room for two.
+    """
+    history, iterate, best = [rule.entry(problem, start)], start, start
+    del start
     reason, failure, step = StopReason.LIMIT, None, None
     for k in range(1, limit + 1):
         step = rule.step(problem, iterate)  # linear least squares: (48), or (33)
@@ -80,6 +84,7 @@ def solve(
         history.append(rule.entry(problem, iterate))
         if stopping.is_met(previous, iterate):  # (34)
             return Outcome(iterate, StopReason.TOLERANCES, tuple(history))
+        del previous, found
         if progress is not None and _declines(progress(k / limit)):
             return Outcome(best, StopReason.REQUEST, tuple(history))
     untaken = step if reason is StopReason.NO_STEP else None

@@ -50,7 +50,7 @@ def explained(system: LinearSystem, Z: Array, weights: Array) -> Array:
     """W_ (r, b): the part of W that instruments Z (r, b) explain, with rows weighted (r,)."""
     if (known := system.affine) is not None:
         Z = Z @ known.basis
-    W_ = factored(Z * weights[:, None]).explained(system.W * weights[:, None])
+    W_ = factored(Z, weights).explained(system.W * weights[:, None])
     return np.asarray(W_ / weights[:, None])
 
 

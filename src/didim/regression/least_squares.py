@@ -94,13 +94,14 @@ class Factors:
         return np.asarray(self.Q @ (self.left[:, : self.rank] @ self.coordinates(y)))
 
 
-def factored(W: Array) -> Factors:
-    """The factors of W (r, b), with its rank."""
-    scale = np.linalg.norm(W, axis=0)
+def factored(W: Array, weights: Array | None = None) -> Factors:
+    """The factors of W (r, b), its rows multiplied by `weights` (r,), with its rank."""
+    scaled = np.empty(W.shape, order="F")  # LAPACK's order: no copy
+    np.multiply(W, 1.0 if weights is None else weights[:, None], out=scaled)
+    scale = np.linalg.norm(scaled, axis=0)
     scale[scale <= 1e-13 * scale.max(initial=0.0)] = 0.0
     safe = np.where(scale > 0, scale, 1.0)
-    fortran = np.empty(W.shape, order="F")  # LAPACK's order: no copy
-    scaled = np.multiply(W, np.where(scale > 0, 1.0 / safe, 0.0), out=fortran)
+    scaled *= np.where(scale > 0, 1.0 / safe, 0.0)
     Q, R = linalg.qr(scaled, mode="economic", overwrite_a=True, check_finite=False)
     u, s, vt = linalg.svd(R, check_finite=False)
     rank = int(np.sum(s > RANK * s[0])) if s.size and s[0] > 0 else 0
@@ -114,7 +115,7 @@ def least_squares(system: LinearSystem, weights: Array) -> Solution:
     Implements (15).
     """
     free, known = system.free, system.affine
-    y, f = free.y * weights, factored(free.W * weights[:, None])
+    y, f = free.y * weights, factored(free.W, weights)
     r = f.rank
     basis = (f.right[:r] / f.singular[:r, None]) / f.scale
     values = basis.T @ f.coordinates(y)

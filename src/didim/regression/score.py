@@ -35,6 +35,9 @@ SEEN = 1e-3
 ROUNDING = 1e-12
 """Fraction of the squared residual below which what is left is rounding."""
 
+_COLUMNS = 16
+"""Columns that are projected at once."""
+
 GROUP_RANK = 1e-6
 """Relative eigenvalue of Cov(s), scaled, below which columns of a group say the same."""
 
@@ -66,12 +69,16 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTests:
-    """The weighted residual and columns Z, without what was estimated."""
+    """The weighted residual and columns Z (r, K), without what was estimated, turned into the
+    space that they span: lengths and products are the same, and long records need no room.
+    """
 
     rho: Array
-    """(r,)."""
+    """(k,), k at most K + 1."""
     Z: Array
-    """(r, K)."""
+    """(k, K)."""
+    rows: int
+    """r."""
     covariance: Array
     """(K, K) of Z' rho."""
     seen: NDArray[np.bool_]
@@ -131,12 +138,12 @@ class ScoreTests:
         chosen = [k for k in columns if self.seen[k]]
         if not chosen:
             return self
-        Q, _ = linalg.qr(self.Z[:, chosen], mode="economic")
+        Q, R = linalg.qr(self.Z[:, chosen], mode="economic")
         before = np.linalg.norm(self.Z, axis=0)
         weights = Q.T @ self.Z  # Z_ = Z - Q Q' Z, and so its scores and their covariance
         Z, rho = self.Z - Q @ weights, self.rho - Q @ (Q.T @ self.rho)
         T = np.eye(self.Z.shape[1])
-        T[chosen, :] -= linalg.lstsq(self.Z[:, chosen], self.Z)[0]
+        T[chosen, :] -= linalg.lstsq(R, weights)[0]
         seen = self.seen & (np.linalg.norm(Z, axis=0) > SEEN * np.maximum(before, 1e-300))
         seen[chosen] = False
         kept = max(1.0 - self.of(chosen).share, ROUNDING)
@@ -189,26 +196,37 @@ def score_tests(system: LinearSystem, Z: Array, weights: Array, bursts: bool = F
     summands is then added to the covariance.
     """
     free = system.free
-    X, columns, y = free.W * weights[:, None], Z * weights[:, None], free.y * weights
+    X, both = np.empty(free.W.shape, order="F"), np.empty((len(Z), Z.shape[1] + 1), order="F")
+    left, y = both[:, :-1], free.y * weights  # LAPACK's order: no copies
+    for given, weighted in ((free.W, X), (Z, left)):
+        np.multiply(given, weights[:, None], out=weighted)
     norm = np.linalg.norm(X, axis=0)
     norm = np.where(norm > 0, norm, 1.0)
-    Q, R, order = linalg.qr(X / norm, mode="economic", pivoting=True)
+    X /= norm
+    Q, R, order = linalg.qr(X, mode="economic", pivoting=True, overwrite_a=True, check_finite=False)
+    del X
     size = np.abs(np.diag(R))
     rank = int(np.sum(size > RANK * size.max(initial=0.0)))
     Q = Q[:, :rank]
-    along, step = Q.T @ columns, Q.T @ y
-    left, rho = columns - Q @ along, y - Q @ step
-    length = np.linalg.norm(columns, axis=0)
+    along, step = Q.T @ left, Q.T @ y
+    length, rho = np.linalg.norm(left, axis=0), y - Q @ step
+    for part in np.array_split(np.arange(left.shape[1]), max(left.shape[1] // _COLUMNS, 1)):
+        left[:, part] -= Q @ along[:, part]
     seen = np.linalg.norm(left, axis=0) > SEEN * np.maximum(length, 1e-300)
     left[:, ~seen] = 0.0
-    leverage = np.sum(Q**2, axis=1)
-    colours = error_colours(replace(free, W=X), leverage, rho).less(Q)
-    onto = np.zeros((X.shape[1], columns.shape[1] + 1))
+    leverage = np.einsum("ij,ij->i", Q, Q)
+    colours = error_colours(free, leverage, rho).less(Q)
+    onto = np.zeros((free.W.shape[1], along.shape[1] + 1))
     onto[order[:rank]] = linalg.solve_triangular(R[:rank, :rank], np.column_stack([along, step]))
     onto /= norm[:, None]
     if system.affine is not None:
         onto = system.affine.basis @ onto
+    del Q
     covariance, freedom = colours.squares(left), max(rho.size - rank, 1)
     if bursts:
         covariance = covariance + burst_covariance(system, left, rho)
-    return ScoreTests(rho, left, covariance, seen, freedom, onto[:, :-1], onto[:, -1])
+    both[:, -1] = rho
+    turned = linalg.qr(both, mode="r", overwrite_a=True, check_finite=False)[0]
+    turned = turned[: turned.shape[1]]
+    rest = covariance, seen, freedom, onto[:, :-1], onto[:, -1]
+    return ScoreTests(turned[:, -1], turned[:, :-1], rho.size, *rest)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import linalg, special
 
 from didim.regression.least_squares import Solution
 from didim.regression.system import LinearSystem
@@ -29,6 +29,9 @@ TESTED_LAGS = 12
 
 _CONFIDENCE = 0.999
 """Of that test."""
+
+MANY_LAGS = 30
+"""Of a correlation, beyond which it is applied by Fourier transforms."""
 
 LEAST_DENSITY = 1e-3
 """Smallest spectral density of a correlation that is estimated, over that of white noise."""
@@ -110,11 +113,12 @@ def _gain(system: LinearSystem, solution: Solution, jacobian: Array) -> Array:
 def conditions(W: Array) -> tuple[float, float]:
     """Condition number of W as it is, and with columns of equal length."""
     norms = np.linalg.norm(W, axis=0)
-    return _condition(W), _condition(W / np.where(norms > 0, norms, 1.0))
+    R = linalg.qr(W, mode="r", check_finite=False)[0][: W.shape[1]]  # its singular values are W's
+    return _condition(R), _condition(R / np.where(norms > 0, norms, 1.0))
 
 
-def _condition(W: Array) -> float:
-    singular = np.linalg.svd(W, compute_uv=False)
+def _condition(R: Array) -> float:
+    singular = np.linalg.svd(R, compute_uv=False)
     return float(singular[0] / singular[-1]) if singular[-1] > 0 else float("inf")
 
 
@@ -255,6 +259,11 @@ def _positive(correlation: Array) -> Array:
 
 def _coloured(X: Array, correlation: Array) -> Array:
     """R X (r, k) for the Toeplitz matrix R of a correlation (L,)."""
+    if correlation.size > MANY_LAGS:
+        from scipy import signal  # slow to import
+
+        kernel = np.concatenate([correlation[:0:-1], correlation])[:, None]
+        return np.asarray(signal.oaconvolve(X, kernel, mode="same", axes=0))
     RX = correlation[0] * X
     for lag in range(1, min(correlation.size, X.shape[0])):
         RX[:-lag] += correlation[lag] * X[lag:]

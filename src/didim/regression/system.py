@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from didim.signals.states import States
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_MOST = 1 << 28
+_MOST = 1 << 27
 """Bytes of columns that are filtered at once, where the filter needs whole columns: longer records
 go in parts.
 """
@@ -214,18 +214,20 @@ def rows_of(
     series: int,
     correlation: Array,
     affine: Affine | None = None,
+    columns: Callable[[Array], Array] | None = None,
 ) -> LinearSystem:
     """The equations of one record from W (K, g, b) and y (K, g), grouped by joint (14); only those
-    that are `used` (K, g).
+    that are `used` (K, g). `columns` makes the parameters' columns of those of W, row by row.
 
     Implements (33).
     """
     g = y.shape[1]
     kept = [np.flatnonzero(used[:, j]) for j in range(g)]
     joints = np.repeat(np.arange(g), [each.size for each in kept])
-    sorted_W, ends = np.empty((joints.size, W.shape[2])), np.cumsum([each.size for each in kept])
+    sorted_W, ends = np.empty((joints.size, len(names))), np.cumsum([each.size for each in kept])
     for j, end in enumerate(ends):  # joint by joint: W is large
-        sorted_W[end - kept[j].size : end] = W[kept[j], j]
+        rows = W[kept[j], j]
+        sorted_W[end - kept[j].size : end] = rows if columns is None else columns(rows)
     return LinearSystem(
         sorted_W,
         np.concatenate([y[kept[j], j] for j in range(g)]),

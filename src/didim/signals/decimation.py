@@ -17,12 +17,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 
-from didim.dynamics.kernels.elementary import LANES
 from didim.errors import InputError, nearest
+from didim.signals.decimation_stream import BLOCK_OUTPUTS, HALF_LENGTH, Stream
 from didim.signals.filter_design import chebyshev, magnitude, windowed_sinc
-from didim.signals.zero_phase import concatenate_into, zero_phase
+from didim.signals.zero_phase import zero_phase
 from didim.validation import whole
 
 Array = NDArray[np.float64]
@@ -35,12 +34,6 @@ _ORDER = 8
 _RIPPLE_DB = 0.05
 CUTOFF_FRACTION = 0.8
 _PADS = {"matlab": 3 * _ORDER, "scipy": 3 * (_ORDER + 1)}
-_HALF_LENGTH = 10
-"""Of the linear-phase filter, in new samples."""
-_BLOCK_OUTPUTS = 4
-"""New samples that one block of old ones is worth. Every old sample is read once, and a sixth of
-the products is with zeros.
-"""
 _READ_ROWS = 1 << 14
 """Samples that are read at once."""
 
@@ -70,9 +63,9 @@ class Decimation:
         if self.factor == 1:
             return 1
         return (
-            2 * _HALF_LENGTH * self.factor + 1
+            2 * HALF_LENGTH * self.factor + 1
             if self.convention == "fir"
-            else max(_PADS[self.convention] + 2, 2 * self.factor)
+            else max(self.pad + 2, 2 * self.factor)
         )
 
     @property
@@ -82,14 +75,17 @@ class Decimation:
         """
         return self.factor > 1 and self.convention == "fir"
 
+    @property
+    def block(self) -> int:
+        """Samples that a stream must have a multiple of for another one to follow it."""
+        return BLOCK_OUTPUTS * self.factor if self.streams else 1
+
     def kept(self, N: int) -> NDArray[np.int64]:
         """Indices (K,) of the samples of a record of N that remain."""
         if self.factor == 1:
             return np.arange(N)
         if self.convention == "fir":
-            return np.arange(
-                _HALF_LENGTH * self.factor, N - _HALF_LENGTH * self.factor, self.factor
-            )
+            return np.arange(HALF_LENGTH * self.factor, N - HALF_LENGTH * self.factor, self.factor)
         return np.arange(
             (N - 1) % self.factor if self.convention == "matlab" else 0, N, self.factor
         )
@@ -109,30 +105,36 @@ class Decimation:
             stream.push(source(start, min(start + _READ_ROWS, N)))
         return stream.result()
 
+    @property
+    def pad(self) -> int:
+        """Samples by which a forward-backward filter continues both ends."""
+        return _PADS[self.convention]
+
     def stream(self) -> Stream:
         """For columns that come block by block."""
         return Stream(self)
 
     @cached_property
     def _taps(self) -> Array:
-        return windowed_sinc(2 * _HALF_LENGTH * self.factor + 1, CUTOFF_FRACTION / self.factor)
+        return windowed_sinc(2 * HALF_LENGTH * self.factor + 1, CUTOFF_FRACTION / self.factor)
 
     @cached_property
-    def _bands(self) -> Array:
+    def bands(self) -> Array:
         """The filter as a matrix: what a block of old samples (rows) adds to each new one that it
         reaches (columns).
         """
-        reach, taps = _BLOCK_OUTPUTS + 2 * _HALF_LENGTH, self._taps
-        bands = np.zeros((_BLOCK_OUTPUTS * self.factor + 2 * taps.size, reach), order="F")
+        reach, taps = BLOCK_OUTPUTS + 2 * HALF_LENGTH, self._taps
+        bands = np.zeros((BLOCK_OUTPUTS * self.factor + 2 * taps.size, reach), order="F")
         for k in range(
             reach
-        ):  # new sample k of the block begins with its row (k - 2 _HALF_LENGTH) factor
-            begin = taps.size + (k - 2 * _HALF_LENGTH) * self.factor
+        ):  # new sample k of the block begins with its row (k - 2 HALF_LENGTH) factor
+            begin = taps.size + (k - 2 * HALF_LENGTH) * self.factor
             bands[begin : begin + taps.size, k] = taps
-        return np.asfortranarray(bands[taps.size : taps.size + _BLOCK_OUTPUTS * self.factor])
+        return np.asfortranarray(bands[taps.size : taps.size + BLOCK_OUTPUTS * self.factor])
 
     @cached_property
-    def _sections(self) -> Array:
+    def sections(self) -> Array:
+        """Of the forward-backward filters, (s, 6)."""
         return chebyshev(_ORDER, _RIPPLE_DB, CUTOFF_FRACTION / self.factor)
 
     @cached_property
@@ -142,7 +144,7 @@ class Decimation:
         """
         if self.factor == 1:
             return np.ones(1)
-        lags = self._noise[: 2 * _HALF_LENGTH * self.factor : self.factor]
+        lags = self._noise[: 2 * HALF_LENGTH * self.factor : self.factor]
         return lags / lags[0]
 
     @property
@@ -161,7 +163,7 @@ class Decimation:
         """
         if self.factor == 1:
             return variance
-        half = _HALF_LENGTH * self.factor
+        half = HALF_LENGTH * self.factor
         extended = np.pad(variance, ((half, half), (0, 0)), mode="edge")
         around = np.lib.stride_tricks.sliding_window_view(extended, 2 * half + 1, axis=0)
         kept = self.kept(variance.shape[0])
@@ -170,102 +172,22 @@ class Decimation:
 
     @cached_property
     def _power(self) -> Array:
-        """Squared impulse response over its sum, `_HALF_LENGTH` new samples to either side."""
-        half = _HALF_LENGTH * self.factor
+        """Squared impulse response over its sum, `HALF_LENGTH` new samples to either side."""
+        half = HALF_LENGTH * self.factor
         if self.convention == "fir":
             response = self._taps
         else:
             impulse = np.zeros((2 * half + 1, 1))
             impulse[half] = 1.0
-            response = zero_phase([impulse], self._sections, 0)[:, 0]
+            response = zero_phase([impulse], self.sections, 0)[:, 0]
         return np.asarray(response**2 / np.sum(response**2))
 
     @cached_property
     def _noise(self) -> Array:
         """Autocovariance of filtered white noise of variance 1, at the lags of the old samples."""
-        size = 64 * _HALF_LENGTH * self.factor
+        size = 64 * HALF_LENGTH * self.factor
         if self.convention == "fir":
             power = np.abs(np.fft.rfft(self._taps, size)) ** 2
         else:
-            power = magnitude(self._sections, np.linspace(0, np.pi, size // 2 + 1)) ** 4
+            power = magnitude(self.sections, np.linspace(0, np.pi, size // 2 + 1)) ** 4
         return np.fft.irfft(power, size)
-
-
-class Stream:
-    """Decimates columns as they come. A linear-phase filter keeps no more than its own length; the
-    others keep everything.
-    """
-
-    def __init__(self, decimation: Decimation) -> None:
-        self.decimation = decimation
-        self.parts: list[Array] = []
-        self.count = 0
-        """Rows in blocks."""
-        self.rest: Array | None = None
-        """Rows that are not yet a block."""
-        self.open: Array | None = None
-        """(2 _HALF_LENGTH, m) sums of the new samples that the blocks to come belong to as well."""
-
-    def push(self, rows: Array) -> None:
-        """The next rows (k, m)."""
-        if not self.decimation.streams:
-            self.parts.append(rows)
-            return
-        size = _BLOCK_OUTPUTS * self.decimation.factor
-        if self.rest is not None and len(self.rest):
-            begun = np.concatenate([self.rest, rows[: size - len(self.rest)]])
-            rows = rows[size - len(self.rest) :]
-            if len(begun) < size:
-                self.rest = begun
-                return
-            self._add(begun)
-        whole = len(rows) // size * size
-        self._add(np.ascontiguousarray(rows[:whole]))
-        self.rest = rows[whole:].copy()
-
-    def _add(self, rows: Array) -> None:
-        """Blocks of rows: the contribution of each to the new samples that it reaches, 2
-        _HALF_LENGTH of which blocks before have begun.
-        """
-        n_d, bands = self.decimation.factor, self.decimation._bands
-        sums = np.zeros((2 * _HALF_LENGTH + len(rows) // n_d, rows.shape[1]))
-        if self.open is not None:
-            sums[: 2 * _HALF_LENGTH] = self.open
-        for at in range(0, len(rows) // n_d if rows.shape[1] else 0, _BLOCK_OUTPUTS):
-            block, reached = (
-                rows[at * n_d : (at + _BLOCK_OUTPUTS) * n_d],
-                sums[at : at + bands.shape[1]],
-            )
-            block.reshape(-1)[
-                ::LANES
-            ].max()  # reads it line by line into the cache: the product jumps between rows
-            dgemm(
-                1.0, block.T, bands, 1.0, reached.T, overwrite_c=True
-            )  # in place: transposed, both have Fortran's order
-        self.parts.append(sums[: -2 * _HALF_LENGTH])
-        self.count += len(rows)
-        self.open = sums[-2 * _HALF_LENGTH :]
-
-    def result(self) -> Array:
-        """The decimated columns (K, m) of all rows; to be called once, since it consumes the
-        rows.
-        """
-        if self.decimation.streams and self.rest is not None and self.open is not None:
-            with np.errstate(
-                invalid="ignore", over="ignore"
-            ):  # a simulation that diverged is reported by its caller
-                self.parts.append(
-                    self.open
-                    + self.decimation._bands[: len(self.rest), : 2 * _HALF_LENGTH].T @ self.rest
-                )
-            new = self.decimation.kept(self.count + len(self.rest)).size
-            sums = np.empty((2 * _HALF_LENGTH + new, self.rest.shape[1]))
-            concatenate_into(self.parts, sums)
-            return sums[2 * _HALF_LENGTH :]
-        if self.decimation.factor == 1:
-            return np.ascontiguousarray(np.concatenate(self.parts))
-        kept = self.decimation.kept(sum(map(len, self.parts)))
-        pad = _PADS[self.decimation.convention]
-        return zero_phase(
-            self.parts, self.decimation._sections, pad, kept[0], self.decimation.factor
-        )

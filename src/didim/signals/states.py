@@ -34,7 +34,7 @@ class States:
     signals: Mapping[str, Array] = field(default_factory=dict)
     """What effects need beside the motion: logged channels (N,), and "load" (N, n)."""
 
-    def at(self, samples: NDArray[np.int64]) -> States:
+    def at(self, samples: NDArray[np.int64] | slice) -> States:
         """The motion at some of its samples."""
         return States(
             self.q[samples],

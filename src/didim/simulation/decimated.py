@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from didim.signals.decimation import Decimation
-from didim.simulation.directions import Disturbances
+from didim.signals.decimation_stream import Stream
+from didim.simulation.directions import Directions
+from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
+from didim.simulation.halves import Half, middle_of, run_in_halves
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import SimulationRequest
-from didim.simulation.sensitivities import differentiable, run_with
+from didim.simulation.prepare import SimulationRequest, prepared
+from didim.simulation.run import Run, Take
+from didim.simulation.sensitivities import differentiable, tangent_of
 
 Array = NDArray[np.float64]
 
@@ -37,13 +41,53 @@ def decimated_sensitivities(
     outputs: Sequence[str],
     decimator: Decimation,
     samples: tuple[int, int],
-    disturbances: Disturbances = (),
+    disturbances: Disturbances = NO_DISTURBANCES,
+    alone: bool = False,
 ) -> DecimatedSensitivities:
     """Simulate, and decimate the sensitivities of the outputs, "tau" and "q", over the samples
-    (first, one past the last).
+    (first, one past the last); by two threads, where nothing else runs: `alone`.
     """
     run, directions = differentiable(request, gains, delay, disturbances)
-    streams = {name: decimator.stream() for name in outputs}
+    shape, streams = (request.model.robot.n, directions.count), _streams(decimator, outputs)
+
+    def half(made: Run, along: Directions, into: Mapping[str, Stream]) -> Half:
+        codes = along.codes(made, request.model)
+        tangent = tangent_of(made, along, request, codes, outputs)
+        return Half(made, tangent, _into(into, samples), codes)
+
+    middle = middle_of(run, directions, samples, decimator.block) if alone else None
+    first = half(run, directions, streams)
+    if middle is None:
+        motion = first.make()
+    else:
+        more, later = middle.directions, _streams(decimator, outputs)
+
+        def join(at_middle: Array) -> None:
+            for name in outputs:
+                rest = later.pop(name).mapped(lambda rows: _from(rows, shape, at_middle))
+                streams[name].join(rest)
+
+        motion = run_in_halves(middle, first, lambda: half(prepared(request), more, later), join)
+    if not motion.completed:
+        return DecimatedSensitivities(motion, np.zeros((0, 0, 0)), directions.names)
+    parts = [directions.folded(streams.pop(name).result().reshape(-1, *shape)) for name in outputs]
+    J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+    return DecimatedSensitivities(motion, J, directions.names)
+
+
+def _streams(decimator: Decimation, outputs: Sequence[str]) -> dict[str, Stream]:
+    return {name: decimator.stream() for name in outputs}
+
+
+def _from(rows: Array, shape: tuple[int, int], at_middle: Array) -> Array:
+    """S + Phi S_m (k, n M) from S and Phi (k, n (M + s)), S_m (s, M) being those at the middle."""
+    n, count = shape
+    both = rows.reshape(-1, n, count + len(at_middle))
+    return (both[:, :, :count] + both[:, :, count:] @ at_middle).reshape(-1, n * count)
+
+
+def _into(streams: Mapping[str, Stream], samples: tuple[int, int]) -> Take:
+    """Push the sensitivities of some samples into the streams of their outputs."""
     start, stop = samples
 
     def take(first: int, of_tau: Array, of_q: Array) -> None:
@@ -52,10 +96,4 @@ def decimated_sensitivities(
             if block[part].size:
                 streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
 
-    motion = run_with(run, directions, request, take, outputs=outputs)
-    if not motion.completed:
-        return DecimatedSensitivities(motion, np.zeros((0, 0, 0)), directions.names)
-    shape = (-1, request.model.robot.n, directions.count)
-    parts = [directions.folded(streams.pop(name).result().reshape(shape)) for name in outputs]
-    J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
-    return DecimatedSensitivities(motion, J, directions.names)
+    return take

@@ -7,7 +7,7 @@ derivatives are folded into those of the parameters.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,14 +24,11 @@ from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError
 from didim.jit.lanes import padded_lanes
 from didim.jit.machine_code import MachineCode
+from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
 Array = NDArray[np.float64]
-Disturbances = Sequence[Mapping[int, Array]]
-"""Torques s(t) (N,), N.m or N, at the times of a record, by joint; each times an unknown that is
-zero, so that its sensitivity is how the loop answers it.
-"""
 Codes = tuple[MachineCode | None, MachineCode | None]
 """`driven_code` and `motion_code`."""
 
@@ -52,7 +49,7 @@ class Directions:
     """Columns of the run, M."""
     fold: Array | None
     """(M, m): requested sensitivities = those of the run @ fold; None: they are the same."""
-    disturbances: Disturbances = ()
+    disturbances: Disturbances = NO_DISTURBANCES
 
     def folded(self, run: Array) -> Array:
         """(..., m) from (..., M)."""
@@ -82,11 +79,7 @@ class Directions:
         n, c, b = model.robot.n, len(model.contacts), len(model.parameter_names)
         M, rows = padded_lanes(self.count), run.size
         line = run.plant.controller_state.line.shape[0]
-        acting = [
-            (j, b + k, s) for k, each in enumerate(self.disturbances) for j, s in each.items()
-        ]
-        place = np.array([(j, column) for j, column, _ in acting], dtype=np.int64).reshape(-1, 2).T
-        torques = np.array([s for *_, s in acting]).T if acting else np.zeros((0, 0))
+        place = self.disturbances.place + np.array([[0], [b]])
         table, square, state = np.zeros((n, M)), np.zeros((n, n)), np.zeros((rows, M))
         law = LawTangent(
             gain=self.gain,
@@ -114,7 +107,7 @@ class Directions:
             K=np.zeros((5, rows, M)),
             tau=table.copy(),
             seen=table.copy(),
-            filled=b + len(self.disturbances) + len(model.layout.terms.free),
+            filled=b + self.disturbances.count + len(model.layout.terms.free),
             W=table.copy(),
             M=square.copy(),
             by_q=square.copy(),
@@ -128,9 +121,9 @@ class Directions:
             own=np.zeros((2, n, n)),
             jump=np.zeros(n),
             none=np.zeros(max(n, 3)),
-            disturbance=np.ascontiguousarray(torques),
-            time=run.t - run.t[0],
-            place=np.ascontiguousarray(place),
+            disturbance=np.zeros((0, 0)),  # a few seconds at a time, as the run goes on
+            time=np.zeros(0),
+            place=place,
             cursor=np.zeros(1, dtype=np.int64),
             first=np.zeros(1, dtype=np.int64),
             out_tau=np.zeros((0, n, self.count if "tau" in outputs else 0)),
@@ -161,7 +154,7 @@ def directions_of(
             "the load; leave load_friction out of the controller's model."
         )
     n, shapes = model.robot.n, model.layout.terms.free
-    pushed = [f"disturbance {k + 1}" for k in range(len(disturbances))]
+    pushed = [f"disturbance {k + 1}" for k in range(disturbances.count)]
     names, values = [*model.parameter_names, *pushed, *shapes], [law.kp, law.kv, law.ki, law.kiv]
     b = len(names)
     tuned = (

@@ -13,6 +13,7 @@ from didim.jit.struct_pointers import StructMemory
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
+from didim.simulation.disturbances import NO_DISTURBANCES
 from didim.simulation.kernels.fixed import Output, run_fixed, run_sensitive
 from didim.simulation.kernels.plant import DIVERGED, INFEASIBLE, Plant, plant_type
 from didim.simulation.kernels.tangent import Tangent, tangent_type
@@ -41,8 +42,9 @@ class Run:
     """Calls the compiled loop chunk by chunk; its time counts from the first output time, so
     that Unix times lose no digits.
 
-    A run can be made once: its memory is then that of the end. `memory` is what the plant's
-    addresses point to, machine code and terms, and lives as long as the run.
+    A run can be made once: its memory is then that of the end. It may be made in parts, which give
+    the same numbers. `memory` is what the plant's addresses point to, machine code and terms, and
+    lives as long as the run.
     """
 
     def __init__(
@@ -64,31 +66,48 @@ class Run:
         self.period, self.substeps, self.size = period, substeps, size
         self.trouble, self.when = np.zeros(3, dtype=np.int64), np.zeros(1)
         self.end = float(out.t[-1])
+        self.disturbances = NO_DISTURBANCES
+        self.row, self.sample, self.total = 0, 0, int(self.end / self.period) + 2
 
-    def fixed(self, progress: Progress | None) -> Motion:
-        """Run with a fixed step."""
-        return self._chunks(None, None, CHUNK_SECONDS, progress)
+    def fixed(self, progress: Progress | None, until: int | None = None) -> Motion:
+        """Run with a fixed step, up to the sample `until` of the clock; None: to the end."""
+        return self._chunks(None, None, CHUNK_SECONDS, progress, until)
 
-    def sensitive(self, tangent: Tangent, take: Take, progress: Progress | None = None) -> Motion:
-        """Run with a fixed step and carry the sensitivities along; they are handed out block by
-        block.
-        """
+    def sensitive(
+        self,
+        tangent: Tangent,
+        take: Take | None,
+        progress: Progress | None = None,
+        until: int | None = None,
+    ) -> Motion:
+        """The same with the sensitivities carried along; they are handed out block by block."""
         numbers = sum(each.shape[1] * each.shape[2] for each in (tangent.out_tau, tangent.out_q))
         length = max(BLOCK_NUMBERS / numbers * self.period, SHORTEST_BLOCK)
-        return self._chunks(tangent, take, min(CHUNK_SECONDS, length), progress)
+        return self._chunks(tangent, take, min(CHUNK_SECONDS, length), progress, until)
 
     def _chunks(
-        self, tangent: Tangent | None, take: Take | None, length: float, progress: Progress | None
+        self,
+        tangent: Tangent | None,
+        take: Take | None,
+        length: float,
+        progress: Progress | None,
+        until: int | None,
     ) -> Motion:
-        row, sample, total = 0, 0, int(self.end / self.period) + 2
+        row, sample, ready = self.row, self.sample, False
+        stop = self.total if until is None else min(until, self.total)
         chunk, block = (max(1, int(each / self.period)) for each in (CHUNK_SECONDS, length))
         plant = StructMemory(plant_type, self.plant)
         carried = None if tangent is None else StructMemory(tangent_type, tangent)
-        while row < self.out.t.size and sample < total:
-            chunk_end = min(sample - sample % chunk + chunk, total)
-            if sample % chunk == 0:
-                plant.replace(**self._signals(sample * self.period, chunk_end * self.period))
-            last, first = min(sample + block, chunk_end), row
+        while row < self.out.t.size and sample < stop:
+            begin = sample - sample % chunk
+            chunk_end = min(begin + chunk, self.total)
+            if sample == begin or not ready:
+                plant.replace(**self._signals(begin * self.period, chunk_end * self.period))
+                if carried is not None and self.disturbances.count:
+                    during = sample * self.period, chunk_end * self.period
+                    carried.replace(**self.disturbances.during(self.t - self.t[0], *during))
+                ready = True
+            last, first = min(sample + block, chunk_end, stop), row
             clock = (
                 self.period,
                 sample,
@@ -109,9 +128,9 @@ class Run:
                 filled = carried.record
                 if take is not None:
                     take(first, filled.out_tau[: row - first], filled.out_q[: row - first])
-            sample = last
-            if (stop := self._stopped(row, sample * self.period, progress)) is not None:
-                return stop
+            self.row, self.sample = row, (sample := last)
+            if (ended := self._stopped(row, sample * self.period, progress)) is not None:
+                return ended
         return self._motion(row, "completed", "")
 
     def adaptive(self, tolerance: float, progress: Progress | None) -> Motion:

@@ -18,7 +18,9 @@ from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, shortened
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.directions import Directions, Disturbances, directions_of
+from didim.simulation.directions import Codes, Directions, directions_of
+from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
+from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared
 from didim.simulation.run import Progress, Run, Take
@@ -98,7 +100,7 @@ def differentiable(
     request: SimulationRequest,
     gains: bool | Collection[str],
     delay: bool,
-    disturbances: Disturbances = (),
+    disturbances: Disturbances = NO_DISTURBANCES,
 ) -> tuple[Run, Directions]:
     """A run that is ready, and its directions: with all gains, or with those of some names."""
     run = prepared(request)
@@ -121,10 +123,21 @@ def run_with(
     outputs: Collection[str] = ("tau", "q"),
 ) -> Motion:
     """Make the run and hand the sensitivities of its outputs, not yet folded, to `take`."""
-    start = _initial(run, directions, request)
     codes = directions.codes(run, request.model)
-    tangent = directions.tangent(run, request.model, start, codes, outputs)
-    return run.sensitive(tangent, take, progress)
+    return run.sensitive(tangent_of(run, directions, request, codes, outputs), take, progress)
+
+
+def tangent_of(
+    run: Run,
+    directions: Directions,
+    request: SimulationRequest,
+    codes: Codes,
+    outputs: Collection[str],
+) -> Tangent:
+    """The sensitivities at the start of a run, which `codes` must outlive."""
+    run.disturbances = directions.disturbances
+    start = _initial(run, directions, request)
+    return directions.tangent(run, request.model, start, codes, outputs)
 
 
 def _initial(run: Run, directions: Directions, request: SimulationRequest) -> Array:

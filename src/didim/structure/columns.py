@@ -8,7 +8,7 @@ Along a measured motion, the column is s itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,8 +26,8 @@ from didim.simulation.evaluation import compare, output_error, used_rows
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import prepared
 from didim.simulation.record_set import RecordSet, Window
-from didim.structure.of_loop import earlier
-from didim.structure.suspect import Course, Suspect, Torques
+from didim.structure.suspect import Course, Suspect
+from didim.structure.torques import SuspectTorques
 
 Array = NDArray[np.float64]
 
@@ -120,60 +120,41 @@ class SimulatedFit:
 
     def _record(self, k: int, course: Course, suspects: Sequence[Suspect]) -> LinearSystem | None:
         """One record: the columns of what was estimated, then those of the suspects."""
-        own = [each for each in suspects if not each.directions]
-        torques: list[Torques] = []
-        commands: list[Torques | None] = []
-        for each in own:
-            if each.torque is not None:
-                torques += (found := each.torque(course))
-                commands += [None] * len(found)
-            elif each.command is not None:
-                found = each.command(course)
-                commands += found
-                torques += [self._applied(course, c) for c in found]
+        torques = SuspectTorques(course, [each for each in suspects if not each.directions])
         request = self.records.request(k, self.model, self.parameters, self.controller, self.delay)
         gains = {name for each in suspects for name in each.directions} | {*self.estimated}
         unknown = sorted(gains - {"delay"}), "delay" in self.estimated
-        outputs, decimator = self.records.outputs, self.records.selection.decimator
-        samples = self.window.samples[k]
-        run = decimated_sensitivities(request, *unknown, outputs, decimator, samples, torques)
+        outputs, selection = self.records.outputs, self.records.selection
+        decimator, samples = selection.decimator, self.window.samples[k]
+        pushed = torques.disturbances
+        run = decimated_sensitivities(
+            request, *unknown, outputs, decimator, samples, pushed, alone=True
+        )
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)
         used = used_rows(self.records, run.motion, samples)
-        place, b = {name: i for i, name in enumerate(run.names)}, self.parameters.size
-        J, answers = run.J, run.J[:, :, b : b + len(torques)]
-        if outputs == ("tau",):
-            answers = answers + self._recorded(commands, samples)
-        shapes = list(range(b + len(torques), b + len(torques) + len(self.model.layout.terms.free)))
+        place, b, J = {name: i for i, name in enumerate(run.names)}, self.parameters.size, run.J
+        if torques.commands and outputs == ("tau",):
+            recorded = selection.reduce(samples, torques.recorded)
+            for (c, j), column in zip(torques.commands, recorded.T, strict=True):
+                J[:, j, b + c] += column  # the part that is recorded at once: the command itself
+        end = b + torques.count
+        shapes = range(end, end + len(self.model.layout.terms.free))
         known = [*range(b), *shapes, *(place[name] for name in self.estimated)]
-        parts, names, at = [J[:, :, known]], [run.names[i] for i in known], 0
+        names, at, chosen = [run.names[i] for i in known], b, list[tuple[list[int], Array]]()
         for each in suspects:
             if each.directions:
                 weights = np.array(list(each.directions.values()))
-                parts.append(J[:, :, [place[name] for name in each.directions]] @ weights[:, None])
+                chosen.append(([place[name] for name in each.directions], weights[:, None]))
             else:
-                chosen = slice(at, at + each.columns)
-                parts.append(answers[:, :, chosen])
+                chosen.append((list(range(at, at + each.columns)), np.eye(each.columns)))
                 at += each.columns
             names += [f"{each.name} {i}" for i in range(each.columns)]
-        columns = np.concatenate(parts, axis=2)
-        return rows_of(columns, rho, used, tuple(names), k, decimator.correlation, None)
 
-    def _applied(self, course: Course, command: Mapping[int, Array]) -> Torques:
-        """A command as a disturbance: that of a sampled law is held until the next sample."""
-        assert course.law is not None
-        late = 0.5 * course.law.period
-        return {j: -earlier(course.t, c[:, None], late)[:, 0] for j, c in command.items()}
+        def columns(rows: Array) -> Array:
+            parts = [rows[:, some] @ weights for some, weights in chosen]
+            return np.concatenate([rows[:, known], *parts], axis=1)
 
-    def _recorded(self, commands: Sequence[Torques | None], samples: tuple[int, int]) -> Array:
-        """(K, n, C) the part of each column that is recorded at once: the command itself."""
-        n, selection, K = self.model.robot.n, self.records.selection, len(commands)
-        pairs = [(c, j, s) for c, each in enumerate(commands) for j, s in (each or {}).items()]
-        rows = selection.decimator.kept(samples[1] - samples[0]).size
-        found = np.zeros((rows, n, K))
-        if pairs:
-            reduced = selection.columns(samples, np.column_stack([s for *_, s in pairs]))
-            for (c, j, _), column in zip(pairs, reduced.T, strict=True):
-                found[:, j, c] = column
-        return found
+        given = tuple(names), k, decimator.correlation, None
+        return rows_of(J, rho, used, *given, columns)

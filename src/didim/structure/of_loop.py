@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, FEEDFORWARD, Law
 from didim.control.law import GAINS
 from didim.results.lack_of_fit import Remedy
-from didim.signals.filters import integral
 from didim.structure.suspect import Course, Signals, Suspect, Torques, on_joints
 
 Array = NDArray[np.float64]
@@ -82,7 +81,7 @@ def _one_and_all(
     n: int, name: str, group: str, remedy: Remedy, unit: str, commands: Commands
 ) -> list[Suspect]:
     """The suspect of each joint, and that of all joints together."""
-    commands = lru_cache(maxsize=1)(commands)  # of the record that all of them are asked for
+    commands = lru_cache(maxsize=2)(commands)  # of the part that all of them are asked for
 
     def single(j: int) -> Signals:
         return lambda course: [{j: commands(course)[:, j]}]
@@ -107,27 +106,21 @@ def _torque_of(law: Law, v: Array) -> Array:
     return np.asarray(v @ law.gain.T)
 
 
-def _since_start(course: Course, signal: Array) -> Array:
-    """Its integral from the first sample."""
-    return integral(course.t, signal)
-
-
 def _integral(kind: str) -> Commands:
     """Integral action in units of 1 / integral time: ki = kp kv theta, or kiv = kv theta."""
 
     def commands(course: Course) -> Array:
-        law, (q_r, dq_r, _) = _parts(course)
-        e = q_r - course.states.q
-        s = law.kp * e + law.ff * dq_r - course.states.dq
-        v = law.kv * _since_start(course, law.kp * e if kind == "ki" else s)
-        return _torque_of(law, v)
+        law, _ = _parts(course)
+        e, dq, dq_r, _ = course.integrals
+        s = law.kp * e + law.ff * dq_r - dq
+        return _torque_of(law, law.kv * (law.kp * e if kind == "ki" else s))
 
     return commands
 
 
 def _velocity_reference(course: Course) -> Array:
     law, (_, dq_r, _) = _parts(course)
-    return _torque_of(law, law.kv * dq_r + law.kiv * _since_start(course, dq_r))
+    return _torque_of(law, law.kv * dq_r + law.kiv * course.integrals[2])
 
 
 def _feedforward(course: Course) -> Array:
@@ -140,24 +133,17 @@ def _feedforward(course: Course) -> Array:
 def _reference_late(course: Course) -> list[Torques]:
     """q_r(t - theta)."""
     law, (_, dq_r, ddq_r) = _parts(course)
-    s = law.kp * dq_r + law.ff * ddq_r
-    v = law.kv * s + law.ki * _since_start(course, dq_r) + law.kiv * _since_start(course, s)
+    _, _, moved, gained = course.integrals
+    s, summed = law.kp * dq_r + law.ff * ddq_r, law.kp * moved + law.ff * gained
+    v = law.kv * s + law.ki * moved + law.kiv * summed
     return [on_joints(-_torque_of(law, v))]
 
 
 def _command_late(course: Course) -> list[Torques]:
-    """v(t - theta): of a sampled law, the difference to the command of the sample before."""
-    law, _ = _parts(course)
-    if law.period > 0:
-        return [on_joints((earlier(course.t, course.tau, law.period) - course.tau) / law.period)]
-    return [on_joints(-np.gradient(course.tau, course.t, axis=0))]
+    """v(t - theta)."""
+    return [on_joints(course.later_torque)]
 
 
 def _beyond(j: int, limit: float) -> Signals:
     """What a saturation takes away."""
     return lambda course: [{j: np.clip(course.tau[:, j], -limit, limit) - course.tau[:, j]}]
-
-
-def earlier(t: Array, signal: Array, by: float) -> Array:
-    """The signal (N, n) `by` seconds earlier, linear between samples."""
-    return np.column_stack([np.interp(t - by, t, each) for each in signal.T])

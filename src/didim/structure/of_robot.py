@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,19 +202,27 @@ def _couplings(model: BaseModel, j: int) -> list[Suspect]:
 def _gravity(course: Course) -> list[Torques]:
     """Gravity turned about two axes across it, by theta each."""
     model, states = course.model.full, course.states
+    phi, rest = course.model.standard(course.parameters), np.zeros_like(states.q)
+    still, found = model.no_signals(course.t.size), []
+    upright = model.inverse_dynamics(states.q, rest, rest, phi, None, still)
+    for tilted in _tilted(model):
+        torque = tilted.inverse_dynamics(states.q, rest, rest, phi, None, still)
+        found.append(on_joints((torque - upright) / TILT))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _tilted(model: DynamicModel) -> list[DynamicModel]:
+    """The model with gravity turned about two axes across it."""
     gravity = np.asarray(model.robot.gravity, dtype=float)
     down = gravity / np.linalg.norm(gravity)
     first = np.cross(down, np.eye(3)[int(np.abs(down).argmin())])
     first /= np.linalg.norm(first)
-    phi, rest = course.model.standard(course.parameters), np.zeros_like(states.q)
-    still, found = model.no_signals(course.t.size), []
-    upright = model.inverse_dynamics(states.q, rest, rest, phi, None, still)
-    for axis in (first, np.cross(down, first)):
-        turned = replace(model.robot, gravity=gravity + TILT * np.cross(axis, gravity))
-        tilted = DynamicModel(turned, model.effects)
-        torque = tilted.inverse_dynamics(states.q, rest, rest, phi, None, still)
-        found.append(on_joints((torque - upright) / TILT))
-    return found
+    turned = [
+        replace(model.robot, gravity=gravity + TILT * np.cross(axis, gravity))
+        for axis in (first, np.cross(down, first))
+    ]
+    return [DynamicModel(robot, model.effects) for robot in turned]
 
 
 def _payload(model: BaseModel, record: int) -> Suspect:

@@ -8,7 +8,7 @@ estimate itself has, so that one simulation tests them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from didim.control.kernels.law import Law
 from didim.dynamics.model import BaseModel
 from didim.results.lack_of_fit import Remedy
+from didim.signals.filters import integral
 from didim.signals.states import States
 
 Array = NDArray[np.float64]
@@ -44,6 +45,50 @@ class Course:
     """(N, n) positions, velocities and accelerations of the reference; None: no loop."""
     law: Law | None = None
     """The simulated law; None: no loop."""
+
+    whole: Course | None = None
+    """The record that this is a part of, where it is one."""
+    start: int = 0
+    """The sample of that record that it begins with."""
+
+    def part(self, start: int, stop: int) -> Course:
+        """The samples from start to stop."""
+        at = slice(start, stop)
+        states, reference = self.states.at(at), self.reference
+        if reference is not None:
+            reference = reference[0][at], reference[1][at], reference[2][at]
+        return replace(
+            self, t=self.t[at], states=states, tau=self.tau[at], reference=reference,
+            whole=self, start=start,
+        )  # fmt: skip
+
+    def _own(self, signal: Array) -> Array:
+        """Of a signal of the record, the samples of this part."""
+        return signal[self.start : self.start + self.t.size]
+
+    @cached_property
+    def integrals(self) -> tuple[Array, Array, Array, Array]:
+        """(N, n) of e, dq, dq_r and ddq_r, from the first sample of the record."""
+        if self.whole is not None:
+            e, dq, dq_r, ddq_r = map(self._own, self.whole.integrals)
+            return e, dq, dq_r, ddq_r
+        assert self.reference is not None
+        q_r, dq_r, ddq_r = self.reference
+        signals = q_r - self.states.q, self.states.dq, dq_r, ddq_r
+        e, dq, dq_r, ddq_r = (integral(self.t, each) for each in signals)
+        return e, dq, dq_r, ddq_r
+
+    @cached_property
+    def later_torque(self) -> Array:
+        """(N, n) what a delay of the command adds to the torque, N.m/s or N/s: of a sampled law,
+        by the difference to the command of the sample before.
+        """
+        if self.whole is not None:
+            return self._own(self.whole.later_torque)
+        period = 0.0 if self.law is None else self.law.period
+        if period > 0:
+            return (earlier(self.t, self.tau, period) - self.tau) / period
+        return np.asarray(-np.gradient(self.tau, self.t, axis=0))
 
     @cached_property
     def signals(self) -> dict[str, Array]:
@@ -97,6 +142,11 @@ class Suspect:
     """Whether it is added before anything else is tested and named last: many records have it, as a
     torque that a controller holds acts half a period late.
     """
+
+
+def earlier(t: Array, signal: Array, by: float) -> Array:
+    """The signal (N, n) `by` seconds earlier, linear between samples."""
+    return np.column_stack([np.interp(t - by, t, each) for each in signal.T])
 
 
 def on_joint(j: int, signal: Callable[[Course], Array]) -> Signals:

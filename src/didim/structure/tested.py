@@ -216,7 +216,7 @@ def _likelihood(tests: ScoreTests, score: Score) -> float:
     """Twice the logarithm of the likelihood that a suspect adds, less log r for each column after
     the first.
     """
-    count = tests.rho.size
+    count = tests.rows
     gain = -count * np.log(max(1.0 - score.share, 1e-12))
     return float(gain - (score.rank - 1) * np.log(count))
 
