@@ -14,6 +14,7 @@ from didim.simulation import decimated, halves
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.disturbances import disturbances_of
 from didim.simulation.prepare import SimulationRequest
+from didim.simulation.setup import clock_of
 from support.virtual import model
 
 T = np.arange(4001) / 1000.0
@@ -138,3 +139,11 @@ def test_a_run_that_diverges_says_when(jump, monkeypatch):
     assert (found.motion.status, found.motion.message) == ("diverged", whole.motion.message)
     assert found.motion.t.size == whole.motion.t.size
     assert found.J.size == 0
+
+
+def test_the_clock_of_a_long_record_meets_its_samples():
+    t = np.arange(1_000_001) / 1000.0
+    period = clock_of(LOOPS["continuous"][0], t, None)
+    assert np.abs(np.arange(t.size) * period - t).max() < 1e-10
+    uneven = np.concatenate([t[:2000], t[2000:] + 0.3])
+    assert clock_of(LOOPS["continuous"][0], uneven, None) == pytest.approx(1e-3, rel=1e-9)
