@@ -82,7 +82,8 @@ def _result(stream: Stream, directions: Directions, shape: tuple[int, int]) -> A
     n, count = shape
 
     def folded(rows: Array) -> Array:
-        return directions.folded(rows.reshape(-1, n, count)).reshape(len(rows), -1)
+        m = len(directions.names)
+        return directions.folded(rows.reshape(-1, n, count)).reshape(len(rows), n * m)
 
     if directions.fold is not None and stream.decimation.streams:
         return stream.mapped(folded).result().reshape(-1, n, len(directions.names))
