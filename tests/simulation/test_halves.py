@@ -12,8 +12,10 @@ import didim
 from didim.signals.decimation import Decimation
 from didim.simulation import decimated, halves
 from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.directions import Directions
 from didim.simulation.disturbances import disturbances_of
 from didim.simulation.prepare import SimulationRequest
+from didim.simulation.setup import clock_of
 from support.virtual import model
 
 T = np.arange(4001) / 1000.0
@@ -138,3 +140,24 @@ def test_a_run_that_diverges_says_when(jump, monkeypatch):
     assert (found.motion.status, found.motion.message) == ("diverged", whole.motion.message)
     assert found.motion.t.size == whole.motion.t.size
     assert found.J.size == 0
+
+
+def test_the_clock_of_a_long_record_meets_its_samples():
+    t = np.arange(1_000_001) / 1000.0
+    period = clock_of(LOOPS["continuous"][0], t, None)
+    assert np.abs(np.arange(t.size) * period - t).max() < 1e-10
+    uneven = np.concatenate([t[:2000], t[2000:] + 0.3])
+    assert clock_of(LOOPS["continuous"][0], uneven, None) == pytest.approx(1e-3, rel=1e-9)
+
+
+@pytest.mark.parametrize("first", [1, 79, 80, 81])
+def test_folding_before_or_after_decimation_is_the_same(first):
+    random = np.random.default_rng(0)
+    fold, rows = random.standard_normal((4, 3)), random.standard_normal((600, 8))
+    directions = Directions(("a", "b", "c"), np.full((6, 2), -1), -1, 4, fold)
+    stream, whole = Decimation(20, "fir").stream(), Decimation(20, "fir").stream()
+    for part in (rows[:first], rows[first : 2 * first], rows[2 * first :]):
+        stream.push(part)
+    whole.push(rows)
+    expected = whole.result().reshape(-1, 2, 4) @ fold
+    np.testing.assert_allclose(decimated._result(stream, directions, (2, 4)), expected, atol=1e-12)

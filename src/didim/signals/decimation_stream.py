@@ -81,9 +81,13 @@ class Stream:
         self.open = sums[-2 * HALF_LENGTH :]
 
     def mapped(self, columns: Callable[[Array], Array]) -> Stream:
-        """The stream of other columns, which are a linear function of these, row by row."""
+        """The stream of other columns, which are a linear function of these, row by row; it takes
+        the rows of this one.
+        """
         found = Stream(self.decimation)
-        found.parts, found.count = [columns(part) for part in self.parts], self.count
+        found.count = self.count
+        while self.parts:
+            found.parts.append(columns(self.parts.pop(0)))
         found.rest = None if self.rest is None else columns(self.rest)
         found.open = None if self.open is None else columns(self.open)
         return found

@@ -70,9 +70,24 @@ def decimated_sensitivities(
         motion = run_in_halves(middle, first, lambda: half(prepared(request), more, later), join)
     if not motion.completed:
         return DecimatedSensitivities(motion, np.zeros((0, 0, 0)), directions.names)
-    parts = [directions.folded(streams.pop(name).result().reshape(-1, *shape)) for name in outputs]
+    parts = [_result(streams.pop(name), directions, shape) for name in outputs]
     J = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
     return DecimatedSensitivities(motion, J, directions.names)
+
+
+def _result(stream: Stream, directions: Directions, shape: tuple[int, int]) -> Array:
+    """(K, n, m) of the requested directions; folded before they are put together, so that those of
+    the run are never in memory beside them.
+    """
+    n, count = shape
+
+    def folded(rows: Array) -> Array:
+        m = len(directions.names)
+        return directions.folded(rows.reshape(-1, n, count)).reshape(len(rows), n * m)
+
+    if directions.fold is not None and stream.decimation.streams:
+        return stream.mapped(folded).result().reshape(-1, n, len(directions.names))
+    return directions.folded(stream.result().reshape(-1, n, count))
 
 
 def _streams(decimator: Decimation, outputs: Sequence[str]) -> dict[str, Stream]:
