@@ -10,7 +10,6 @@ import pytest
 
 from didim.dynamics.consistent import BASIS, positive_parameters
 
-
 TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 """By its default tolerances Clarabel ends 1e-6 of the squares above the optimum, on some machines.
 """
