@@ -127,9 +127,7 @@ class SimulatedFit:
         outputs, selection = self.records.outputs, self.records.selection
         decimator, samples = selection.decimator, self.window.samples[k]
         pushed = torques.disturbances
-        run = decimated_sensitivities(
-            request, *unknown, outputs, decimator, samples, pushed, alone=True
-        )
+        run = decimated_sensitivities(request, *unknown, outputs, decimator, samples, pushed)
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)
