@@ -38,7 +38,7 @@ sys.exit(status)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["idim", "didim"])
+@pytest.mark.parametrize("method", [pytest.param("idim", marks=pytest.mark.long), "didim"])
 def test_identify_imports_nothing_that_only_others_need(method, tmp_path):
     assert main(["init", str(tmp_path / "study.toml"), "--robot", "scara"]) == 0
     command = [sys.executable, "-c", SCRIPT, method]

@@ -54,8 +54,8 @@ def tx40(hertz: float, seed: int = 2010):
     return case.model, experiment, controller
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [101, pytest.param(2010, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [101, 2010])
 def test_tx40_with_stiff_loops_converges_from_identity(seed):
     m, experiment, controller = tx40(40.0, seed)
     found = didim.identify(

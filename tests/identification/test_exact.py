@@ -24,13 +24,9 @@ from support.virtual import loop, model, scara_record
 HERTZ = 2 * np.pi
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
-    ("law", "frequency", "prior"),
-    [
-        ("PD", 5, "generic"),
-        pytest.param("PID", 10, "wrong by 4", marks=pytest.mark.long),
-    ],
+    ("law", "frequency", "prior"), [("PD", 5, "generic"), ("PID", 10, "wrong by 4")]
 )
 def test_six_joints_in_ordinary_loops(law, frequency, prior):
     """Other laws and loops: `benchmarks/robustness.py`."""

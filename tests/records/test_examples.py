@@ -87,7 +87,7 @@ def test_double_pendulum_by_idim():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_double_pendulum_by_didim_predicts_what_it_did_not_see():
     found = run("double_pendulum")
     assert found.status == "converged"
@@ -149,7 +149,7 @@ def test_tx40_by_didim_in_an_assumed_loop():
     assert any("The reference is the measured motion" in note for note in found.notes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_check_finds_what_is_known_of_the_tx40():
     found = load("tx40").check()
     by_name = {each.check: each for each in found}

@@ -40,10 +40,8 @@ def emps():
     return undescribed("emps"), experiment, loop
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mass", "factor"), [(50.0, 0.25), pytest.param(300.0, 4.0, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("mass", "factor"), [(50.0, 0.25), (300.0, 4.0)])
 def test_emps(emps, mass, factor):
     model, experiment, loop = emps
     method = didim.DIDIM(
