@@ -107,7 +107,14 @@ def test_the_api_page_has_every_public_name():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", GALLERY, ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(each, marks=[pytest.mark.long] * (each.stem == "several_experiments"))
+        for each in GALLERY
+    ],
+    ids=lambda script: script.stem,
+)
 def test_the_gallery_runs(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script), run_name="__main__")

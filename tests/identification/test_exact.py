@@ -38,7 +38,7 @@ def test_six_joints_in_ordinary_loops(law, frequency, prior):
     assert found.chi_square < 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_six_joints_whose_gains_are_not_known(monkeypatch):
     """The search for the loop turns back from estimates with next to no inertia, which would take
     most of the time.
