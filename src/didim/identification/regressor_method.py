@@ -47,13 +47,15 @@ class RegressorMethod:
     """The `DIDIM` that runs it."""
     records: RecordSet
     preprocessing: Preprocessing
+    search: Halving = Halving()
+    """How often a step is halved before it is given up, with guards."""
 
     def run(self, request: Request) -> tuple[Estimate, StopReason | None]:
         """DIDIM: the rule of the regressor (48), from the start that the settings name."""
         request = replace(request, model=request.model.with_held_shapes())
         settings, records, guards = self.settings, self.records, self.settings.guards
         rule = RegressorRule(settings.weights, guards, guards, guards, settings.accelerate)
-        problem, outcome, notes = iterated(settings, records, rule, request)
+        problem, outcome, notes = iterated(settings, records, rule, request, self.search)
         if isinstance(outcome, Verdict):
             return self._failed(request, outcome), None
         return self._finished(request, problem, outcome, notes), outcome.reason
@@ -131,7 +133,11 @@ class RegressorMethod:
 
 
 def iterated(
-    settings: Any, records: RecordSet, rule: RegressorRule, request: Request
+    settings: Any,
+    records: RecordSet,
+    rule: RegressorRule,
+    request: Request,
+    search: Halving = Halving(),
 ) -> tuple[ClosedLoopProblem, Outcome | Verdict, list[str]]:
     """Iterate from the start that the settings name, in a loop whose gains may follow the
     parameters (59): the problem, the outcome, and notes. A verdict where no simulation was started.
@@ -154,7 +160,7 @@ def iterated(
         return problem, Verdict(Status.DIVERGED, message), notes
     tests = InSigma if settings.stopping == "sigma" else Printed
     stopping = tests(settings.tol_residual, settings.tol_parameters)
-    search = Halving() if settings.guards else Halving(0)
+    search = search if settings.guards else Halving(0)
     limit, handed_over = settings.max_iterations, [first]
     del first  # `solve` drops it after the first step
     outcome = solve(problem, rule, search, stopping, handed_over.pop(), limit, request.progress)

@@ -20,7 +20,7 @@ from didim.dynamics.consistent import Consistent
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Step
 from didim.identification.rules.regressor import RegressorRule
-from didim.identification.search import Halving
+from didim.identification.search import FEW_HALVINGS, Halving
 from didim.identification.solve import solve
 from didim.identification.stopping import Never
 from didim.regression.system import compressed
@@ -99,7 +99,7 @@ def error_with(
         return np.inf
     start = rule.iterate(other, x, first, window)
     cheap = replace(other, records=other.records.not_stiff)
-    return solve(cheap, rule, Halving(2), Never(), start, steps).iterate.evaluation.rms
+    return solve(cheap, rule, Halving(FEW_HALVINGS), Never(), start, steps).iterate.evaluation.rms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

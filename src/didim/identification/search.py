@@ -18,6 +18,10 @@ Start = tuple[Unknowns, Window, float]
 """A point, its rows, and when it was begun with, s."""
 
 
+FEW_HALVINGS = 2
+"""Of a step that only leads to a better start."""
+
+
 @dataclass(frozen=True)
 class Halving:
     """The full step, else a half, a quarter, ... of it, until the rule accepts."""

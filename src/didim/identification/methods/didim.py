@@ -21,6 +21,7 @@ from didim.errors import InputError
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
 from didim.identification.regressor_method import RegressorMethod
+from didim.identification.search import FEW_HALVINGS, Halving
 from didim.identification.stopping import STOPPING
 from didim.regression.least_squares import check_weights
 from didim.results.estimate import Estimate
@@ -176,9 +177,10 @@ class DIDIM:
             steps = min(steps, WARM_START_STEPS)
             warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
         stage = request.first_stage().between(0.0, 0.5)
-        first, reason = RegressorMethod(warm, records.not_stiff, preprocessing).run(stage)
+        coarse = RegressorMethod(warm, records.not_stiff, preprocessing, Halving(FEW_HALVINGS))
+        first, reason = coarse.run(stage)
         if is_known and not np.isfinite(first.residual):  # a robot that is stiff at its start
-            first, reason = RegressorMethod(warm, records, preprocessing).run(stage)
+            first, reason = replace(coarse, records=records).run(stage)
         if reason is StopReason.REQUEST:
             return first
         others = [first.parameters] if np.isfinite(first.residual) else []
