@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import didim
+from benchmarks.feasible_gains import feasible_gains
 from didim.robot.inertia import about_origin
 from support.virtual import model
 
@@ -34,6 +35,8 @@ NOISE, RATE, ENCODER = 0.02, 500.0, 1e-4
 REFERENCE_GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 """N.m/A, that the folder of the UR10e's records gives."""
 UR_MASS = 2.805
+SMALLEST_GAIN = 10.0
+"""N.m/A, bound of the first gain in the script of the records' author."""
 
 
 @dataclass(frozen=True)
@@ -170,18 +173,18 @@ def ur10e_tables() -> str:
     chosen = ur10e()
     if chosen is None:
         return ""
-    gains = didim.identify_drive_gains(
-        chosen, ur10e_record(*EMPTY), ur10e_record(*LOADED), mass=UR_MASS
-    )
+    pair = ur10e_record(*EMPTY), ur10e_record(*LOADED)
+    gains = didim.identify_drive_gains(chosen, *pair, mass=UR_MASS)
+    bounded = feasible_gains(chosen, *pair, UR_MASS, SMALLEST_GAIN)
     lines = [
-        "| joint | reference | found | sigma | wls | tls |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| joint | reference | found | sigma | wls | tls | as the author |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for j, name in enumerate(chosen.robot.joint_names):
         others = " | ".join(f"{gains.others[each].values[j]:.2f}" for each in ("wls", "tls"))
         lines.append(
             f"| {name} | {REFERENCE_GAINS[j]:.2f} | {gains.values[j]:.2f} | {gains.sigma[j]:.2f} | "
-            f"{others} |"
+            f"{others} | {bounded[j]:.2f} |"
         )
     lines += [
         "",

@@ -22,6 +22,11 @@ T = np.arange(4001) / 1000.0
 SAMPLES = 700, 3990
 
 
+@pytest.fixture(autouse=True)
+def _short_runs_too(monkeypatch):
+    monkeypatch.setattr(halves, "FEWEST_STEPS", T.size - 1)
+
+
 def request(loop, name: str = "scara", initial=None) -> SimulationRequest:
     """A simulation of four seconds."""
     base = model(name).base
@@ -76,6 +81,12 @@ def test_two_halves_are_the_whole(name, monkeypatch):
     scale = np.abs(whole.J).max(axis=(0, 1))
     assert np.all(np.abs(found.J - whole.J).max(axis=(0, 1)) <= 1e-10 * scale)
     assert not np.array_equal(found.J, whole.J)
+
+
+def test_a_short_run_is_made_in_one_piece(monkeypatch):
+    monkeypatch.setattr(halves, "FEWEST_STEPS", 100 * T.size)
+    found, whole = both(request(LOOPS["continuous"][0]), monkeypatch)
+    assert np.array_equal(found.J, whole.J)
 
 
 @pytest.mark.parametrize("decimation", [Decimation(1), Decimation(20, "scipy")])

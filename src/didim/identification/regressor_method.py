@@ -18,7 +18,7 @@ from didim.identification.identify import assemble
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.regressor import RegressorRule
-from didim.identification.search import Halving
+from didim.identification.search import HALVING, Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import InSigma, Never, Printed
 from didim.identification.verdict import judge, unexcited
@@ -47,7 +47,7 @@ class RegressorMethod:
     """The `DIDIM` that runs it."""
     records: RecordSet
     preprocessing: Preprocessing
-    search: Halving = Halving()
+    search: Halving = HALVING
     """How often a step is halved before it is given up, with guards."""
 
     def run(self, request: Request) -> tuple[Estimate, StopReason | None]:
@@ -137,7 +137,7 @@ def iterated(
     records: RecordSet,
     rule: RegressorRule,
     request: Request,
-    search: Halving = Halving(),
+    search: Halving = HALVING,
 ) -> tuple[ClosedLoopProblem, Outcome | Verdict, list[str]]:
     """Iterate from the start that the settings name, in a loop whose gains may follow the
     parameters (59): the problem, the outcome, and notes. A verdict where no simulation was started.

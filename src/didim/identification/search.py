@@ -58,6 +58,9 @@ class Halving:
         return found
 
 
+HALVING = Halving()
+
+
 def best_first(problem: ClosedLoopProblem, tried: Sequence[Start]) -> list[Start]:
     """Starts in the order of what they leave; those that cannot be simulated come last."""
     if len(tried) == 1:

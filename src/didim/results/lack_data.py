@@ -16,6 +16,7 @@ def plain_lack(lack: LackOfFit) -> dict[str, Any]:
         "reason": lack.reason,
         "negligible": lack.negligible,
         "level": lack.level,
+        "part": lack.part,
         "note": lack.note,
         "groups": dict(lack.groups),
         "shifts": dict(lack.shifts),
@@ -44,7 +45,7 @@ def plain_row(row: LackRow) -> dict[str, Any]:
 
 
 def lack_of(data: Mapping[str, Any]) -> LackOfFit:
-    """What `plain_lack` wrote."""
+    """What `plain_lack` wrote; before there were long records, without the part that was tested."""
     rows = tuple(_row_of(each) for each in data["suspects"])
     return LackOfFit(
         rows,
@@ -53,6 +54,7 @@ def lack_of(data: Mapping[str, Any]) -> LackOfFit:
         bool(data["negligible"]),
         float(data["level"]),
         {name: np.inf if each is None else each for name, each in data["shifts"].items()},
+        float(data.get("part", 1.0)),
     )
 
 

@@ -97,6 +97,8 @@ class LackOfFit:
     """What the suspects may have moved each estimated parameter by, SI, by name; of
     `interval(robust=True)`.
     """
+    part: float = 1.0
+    """Fraction of the samples that was tested: of long records, blocks spread over them."""
 
     @property
     def found(self) -> tuple[LackRow, ...]:
@@ -150,7 +152,8 @@ class LackOfFit:
                 f"{row.unit:<10} {row.p_value:>9.2g} {100 * row.share:>8.3g}  {row.setting}"
             )
         answer = self.note or "The tests are quiet: nothing of this list is missing."
-        return "\n".join([*lines, "", answer])
+        part = "" if self.part == 1.0 else f" Tested on {100 * self.part:.2g} % of the records."
+        return "\n".join([*lines, "", answer + part])
 
 
 NOT_TESTED = LackOfFit(reason="the tests were not made")

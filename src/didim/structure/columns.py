@@ -9,6 +9,7 @@ Along a measured motion, the column is s itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,6 +51,8 @@ class SimulatedFit:
     """Gains and "delay" that were unknowns."""
     simulated: tuple[Motion, ...] = ()
     """The motions of the records, where they are known from the fit."""
+    origin: tuple[int, ...] = ()
+    """Of each record, the one that it is a block of; empty: all are whole."""
 
     def motions(self) -> tuple[Motion, ...] | None:
         """The records as simulated; None where one fails."""
@@ -73,8 +76,9 @@ class SimulatedFit:
                 dq_r = np.gradient(q_r, t, axis=0)
                 ddq_r = np.gradient(dq_r, t, axis=0)
             states, reference = motion.states, (q_r, dq_r, ddq_r)
+            record = self.origin[k] if self.origin else k
             found.append(
-                Course(self.model, self.parameters, t, states, motion.tau, k, reference, law)
+                Course(self.model, self.parameters, t, states, motion.tau, record, reference, law)
             )
         return None if self._runs is None else found
 
@@ -103,12 +107,12 @@ class SimulatedFit:
         """The equations rho = J step of what was estimated, and the columns (r, K) of the
         suspects; None where the simulation fails.
         """
-        systems = []
-        for k, course in enumerate(courses):
-            found = self._record(k, course, suspects)
-            if found is None:
-                return None
-            systems.append(found)
+        with ThreadPoolExecutor() as pool:
+            numbers = range(len(courses))
+            found = list(pool.map(lambda k: self._record(k, courses[k], suspects), numbers))
+        systems = [each for each in found if each is not None]
+        if len(systems) < len(courses):
+            return None
         both = stack(systems)
         count = sum(each.columns for each in suspects)
         first = both.W.shape[1] - count
@@ -126,8 +130,10 @@ class SimulatedFit:
         unknown = sorted(gains - {"delay"}), "delay" in self.estimated
         outputs, selection = self.records.outputs, self.records.selection
         decimator, samples = selection.decimator, self.window.samples[k]
-        pushed = torques.disturbances
-        run = decimated_sensitivities(request, *unknown, outputs, decimator, samples, pushed)
+        alone = len(self.records.records) == 1
+        run = decimated_sensitivities(
+            request, *unknown, outputs, decimator, samples, torques.disturbances, alone
+        )
         if not run.motion.completed:
             return None
         rho, _ = output_error(self.records, k, run.motion, self.window)

@@ -26,6 +26,7 @@ from didim.signals.states import States
 from didim.simulation.evaluation import compare, noise_fraction
 from didim.simulation.motion import Motion
 from didim.simulation.records import record_set, regular_records
+from didim.structure.blocks import tested_blocks
 from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
 from didim.structure.of_robot import suspects_of_robot
@@ -89,13 +90,16 @@ def _of_simulated(
     if any(how.zero) or any(how.shift):
         return LackOfFit(reason="zeros or biases of the joints were unknowns")
     has_torque = all(each.tau is not None for each in experiments)
+    blocks, start = tested_blocks(experiments, how.transient), how.start
+    if blocks.part < 1.0:
+        simulated, start = (), None if isinstance(start, tuple) else start
     records = record_set(
-        model, experiments, loop, how.selection, how.transient, how.start,
+        model, blocks.records, loop, how.selection, how.transient, start,
         ("tau",) if has_torque else ("q",), "delay" in estimated,
     )  # fmt: skip
     window = records.window(how.transient)
     at = model, predictor.parameters, loop, records, window, how.delay
-    fit = SimulatedFit(*at, tuple(estimated), tuple(simulated))
+    fit = SimulatedFit(*at, tuple(estimated), tuple(simulated), blocks.origin)
     courses = fit.courses()
     if courses is None:
         return LackOfFit(reason="the loop cannot be simulated with these parameters")
@@ -122,7 +126,7 @@ def _of_simulated(
         return LackOfFit(reason="the sensitivities diverge")
     steps = not has_torque or bool(np.any(law.quantum > 0))  # of the log, or of the loop
     tested = scored(suspects, *found, model.robot.joint_names, law, steps)
-    lack = table_of(tested)
+    lack = replace(table_of(tested), part=blocks.part)
     if not has_torque:
         return lack
     evaluation = compare(records, motions, window)

@@ -44,7 +44,7 @@ def suspects_of_robot(
     found += [each for j in range(n - 1) for each in _couplings(model, j)]
     if np.any(model.robot.gravity):
         found.append(Suspect("gravity", "gravity", Remedy.GRAVITY, None, "rad", 2, _gravity))
-    found += [_payload(model, k) for k in range(1, len(courses))]
+    found += [_payload(model, k) for k in range(1, 1 + courses[-1].record)]
     if not closed:
         late = Suspect("time shift", "time shift", Remedy.TIME_SHIFT, unit="s", torque=_late)
         found.append(replace(late, usual=True))

@@ -78,6 +78,8 @@ class LackOfFitAnswer(Answer):
     """Why nothing was tested; empty where it was."""
     negligible: bool
     level: float
+    part: float
+    """Fraction of the samples that was tested."""
     note: str
     """What a reader must know; empty where nothing is missing."""
     groups: dict[str, float]

@@ -55,8 +55,13 @@ def _quiet(lack: LackOfFit) -> str:
     """That nothing is named."""
     return (
         f"The tests are quiet: none of {len(lack.rows)} suspects is sure at the level of "
-        f"{100 * lack.level:.3g} %."
+        f"{100 * lack.level:.3g} %{_of_part(lack)}."
     )
+
+
+def _of_part(lack: LackOfFit) -> str:
+    """How much was tested, where it is not all."""
+    return "" if lack.part == 1.0 else f", on {100 * lack.part:.2g} % of the records"
 
 
 def _picture(lack: LackOfFit) -> Bars:
