@@ -257,6 +257,9 @@ FAULTS: dict[str, Callable[[Situation], Fault]] = {
         replace(at.loop, encoder=ENCODER),
         (),
     ),
+    "nothing, loop by its poles": lambda at: Fault(
+        [at.record()], didim.PD(natural_frequency=at.omega, rate=RATE), ()
+    ),
 }
 
 

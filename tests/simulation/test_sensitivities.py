@@ -13,8 +13,12 @@ import didim
 from didim.control.simulated_loop import SimulatedLoop, numeric_gains
 from didim.dynamics.codegen import motion_code
 from didim.identification.problem import ClosedLoopProblem, Unknowns
+from didim.signals.decimation import Decimation
 from didim.signals.rows import RowSelection
+from didim.simulation.decimated import decimated_sensitivities
+from didim.simulation.prepare import SimulationRequest
 from didim.simulation.record_set import RecordSet
+from didim.simulation.setup import MAX_SUBSTEPS
 from support.virtual import model
 
 EFFECTS = ("rotor", "viscous", "coulomb")
@@ -192,6 +196,25 @@ def test_gains_that_follow_the_parameters_are_folded_in():
         for each in (law, fixed)
     )
     assert np.abs(one - two).max() > 0.1 * np.abs(one).max()
+
+
+def test_some_gains_of_a_loop_that_follows_the_parameters():
+    """Columns of gains that were not asked for are folded away, whatever their order."""
+    base, beta, reference, _ = robot_case("scara")
+    law, t = didim.PID(natural_frequency=20.0, integral_time=0.5), np.arange(0, 0.3, 1e-3)
+    request = SimulationRequest(
+        base, beta, law, t, reference, None, "smooth", 0.05, None, None, MAX_SUBSTEPS
+    )
+
+    def columns(gains, delay=False):
+        given = ("tau",), Decimation(1), (0, t.size)
+        found = decimated_sensitivities(request, gains, delay, *given)
+        return dict(zip(found.names, np.moveaxis(found.J, 2, 0), strict=True))
+
+    every, some = columns(True, True), columns(("ki1", "kv2", "zero1"), True)
+    assert list(some) == [*base.parameter_names, "kv2", "ki1", "delay", "zero1"]
+    for name in every.keys() & some.keys():
+        assert np.array_equal(some[name], every[name]), name
 
 
 def test_open_loop():

@@ -72,6 +72,26 @@ def test_a_right_loop_is_quiet():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("factor", "first"), [(1.0, None), (0.97, Remedy.GAIN)])
+def test_gains_that_follow_badly_known_inertias_are_not_named(factor, first):
+    """A loop given by its poles is retuned for J of the estimate (59): its gains are wrong by what
+    J is, which the wrist of a TX40 in a stiff loop hardly shows. Wrong poles are named.
+    """
+    tx40, omega = model("tx40"), 200.0
+    J = didim.largest_inertias(tx40, tx40.nominal)
+    trajectory = didim.Fourier.random(tx40.robot, 0, period=8.0, share=0.4)
+    right = didim.PD(natural_frequency=omega, inertia=J)
+    made, _ = didim.virtual_experiment(
+        tx40, tx40.nominal, right, trajectory, rate=500.0, noise=0.02
+    )
+    poles = np.r_[factor * omega, np.full(5, omega)]
+    method = didim.DIDIM(controller=didim.PD(natural_frequency=poles), initial="nominal")
+    found = didim.identify(tx40, made, method)
+    assert abs(found.controller.inertia[5] / J[5] - 1) > 0.01
+    assert [row.remedy for row in found.lack.found][:1] == ([] if first is None else [first])
+
+
+@pytest.mark.slow
 def test_robust_intervals_hold_the_truth_where_plain_ones_do_not():
     """One record here; ten of each fault in decision 50."""
     wrong = [estimate(FAULT), estimate((0.9, 0.9), 0.9)]

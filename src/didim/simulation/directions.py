@@ -161,34 +161,33 @@ def directions_of(
         loop is not None and loop.by_poles and loop.inertia is None and law.kind != COMPUTED_TORQUE
     )
     chosen = () if isinstance(gains, bool) else tuple(gains)
-    gain, count = np.full((6, n), -1, dtype=np.int64), b
+    gain, wanted = np.full((6, n), -1, dtype=np.int64), dict[str, int]()
+    count = b
     for k in range(4) if loop is not None and (gains or tuned) else ():
-        for j in np.flatnonzero(values[k]):
+        for j in map(int, np.flatnonzero(values[k])):
             name = f"{GAINS[k]}{j + 1}"
-            wanted = gains if isinstance(gains, bool) else name in chosen
-            if wanted or (tuned and k > 0):
+            is_wanted = gains if isinstance(gains, bool) else name in chosen
+            if is_wanted:
+                wanted[name] = count
+            if is_wanted or (tuned and k > 0):
                 gain[k, j], count = count, count + 1
-            if wanted:
-                names.append(name)
-    for k in range(n):
-        if (name := f"{DRIVE_GAIN}{k + 1}") in chosen:
-            gain[4, k], count = count, count + 1
-            names.append(name)
-    delay_column = count if delay and loop is not None else -1
-    if delay_column >= 0:
-        names.append("delay")
-        count += 1
-    for k in range(n):
-        if (name := f"{ZERO}{k + 1}") in chosen:
-            gain[5, k], count = count, count + 1
-            names.append(name)
+    for k, kind in ((4, DRIVE_GAIN), (5, ZERO)):
+        for j in range(n):
+            if (name := f"{kind}{j + 1}") in chosen:
+                wanted[name] = count
+                gain[k, j], count = count, count + 1
+        if k == 4 and delay and loop is not None:
+            wanted["delay"] = count
+            count += 1
+    names += wanted
     fold = np.zeros((count, len(names)))
     fold[:b, :b] = np.eye(b)
-    fold[count - (len(names) - b) :, b:] = np.eye(len(names) - b)
+    fold[list(wanted.values()), range(b, len(names))] = 1.0
     if tuned:
         J, slopes = inertia_slopes(model, parameters)
         for k in range(1, 4):
-            for j in np.flatnonzero(gain[k] >= 0):
+            for j in map(int, np.flatnonzero(gain[k] >= 0)):
                 fold[gain[k, j], : slopes[j].size] += values[k][j] / J[j] * slopes[j]
     fold_ = fold if tuned else None
+    delay_column = wanted.get("delay", -1)
     return Directions(tuple(names), gain, delay_column, count, fold_, disturbances)

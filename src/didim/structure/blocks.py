@@ -20,8 +20,11 @@ MOST_SAMPLES = 200_000
 SHORTEST_BLOCK = 20.0
 """s."""
 
-TRANSIENTS = 10.0
-"""That a block lasts at least, each being what is cut at its start."""
+TRANSIENTS = 20.0
+"""That a block lasts at least."""
+
+CUT = 3.0
+"""Transients that are cut from a block. It begins in full motion, a record most often at rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +36,21 @@ class Blocks:
     """Of each, the record that it is of."""
     part: float
     """Fraction of the samples that they have."""
+    transient: float
+    """s to be cut from each."""
 
 
 def tested_blocks(experiments: Sequence[Experiment], transient: float) -> Blocks:
-    """What is tested of the records; `transient` s are cut from each block."""
+    """What is tested of the records, `transient` s being cut from each of them."""
     total = sum(each.t.size for each in experiments)
     if total <= MOST_SAMPLES:
-        return Blocks(tuple(experiments), tuple(range(len(experiments))), 1.0)
+        return Blocks(tuple(experiments), tuple(range(len(experiments))), 1.0, transient)
     part, length = MOST_SAMPLES / total, max(SHORTEST_BLOCK, TRANSIENTS * transient)
     found = [_spread(each, part, length) for each in experiments]
     records = tuple(block for blocks in found for block in blocks)
     origin = tuple(k for k, blocks in enumerate(found) for _ in blocks)
-    return Blocks(records, origin, sum(each.t.size for each in records) / total)
+    tested = sum(each.t.size for each in records) / total
+    return Blocks(records, origin, tested, transient if tested == 1.0 else CUT * transient)
 
 
 def _spread(experiment: Experiment, part: float, length: float) -> list[Experiment]:

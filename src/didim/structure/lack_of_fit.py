@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.kernels.law import USER
+from didim.control.law import Controller
+from didim.control.tuning import largest_inertias
+from didim.dynamics.model import BaseModel
 from didim.errors import InfeasibleError, InputError
 from didim.regression.instruments import explained
 from didim.regression.least_squares import joint_weights
@@ -44,6 +47,9 @@ FAR = 2.0
 
 VERY_FAR = 10.0
 """Times the noise beyond which the parameters of the fit are no start for another law."""
+
+SAME_INERTIA = 1e-6
+"""Relative difference below which a loop is tuned for the inertias of the estimate."""
 
 NEARLY = 0.5
 """Part of the largest share that a suspect of the law must have for other laws to be tried."""
@@ -94,10 +100,11 @@ def _of_simulated(
     if blocks.part < 1.0:
         simulated, start = (), None if isinstance(start, tuple) else start
     records = record_set(
-        model, blocks.records, loop, how.selection, how.transient, start,
+        model, blocks.records, loop, how.selection, blocks.transient, start,
         ("tau",) if has_torque else ("q",), "delay" in estimated,
     )  # fmt: skip
-    window = records.window(how.transient)
+    window = records.window(blocks.transient)
+    loop = _following(loop, model, predictor.parameters)
     at = model, predictor.parameters, loop, records, window, how.delay
     fit = SimulatedFit(*at, tuple(estimated), tuple(simulated), blocks.origin)
     courses = fit.courses()
@@ -135,6 +142,17 @@ def _of_simulated(
     if lack.found and _concerns_law(lack, float(over.max())):
         return _with_other_laws(fit, tested, lack, evaluation.deviations, over)
     return lack
+
+
+def _following(loop: Controller, model: BaseModel, parameters: Array) -> Controller:
+    """A loop given by its poles and tuned for these very parameters, so that its gains change with
+    them (59): errors of the inertias are no errors of the gains.
+    """
+    if not loop.by_poles or loop.inertia is None:
+        return loop
+    J = largest_inertias(model, parameters)
+    follows = np.allclose(loop.inertia, J, rtol=SAME_INERTIA, atol=0.0)
+    return replace(loop, inertia=None) if follows else loop
 
 
 def _of_measured(
