@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import didim
+from didim.signals.states import States
 from didim.structure import blocks
 from didim.structure.blocks import tested_blocks
 from support.virtual import model
@@ -38,6 +39,16 @@ def test_blocks_are_spread_over_a_long_record(monkeypatch):
     assert (blocked.transient, slow.transient) == (3.0, 15.0)
 
 
+def test_the_motions_of_blocks_are_those_of_their_samples(monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_SAMPLES", 10_000)
+    given = [record(1000.0), record(10.0)]
+    motions = [States(*[each.t[:, None] + k for k in range(3)]) for each in given]
+    found = tested_blocks(given, 1.0)
+    for block, motion in zip(found.records, found.parts_of(given, motions), strict=True):
+        assert np.array_equal(motion.q[:, 0], block.t)
+        assert np.array_equal(motion.ddq[:, 0], block.t + 2)
+
+
 def test_a_block_in_which_a_joint_rests_without_torque(monkeypatch):
     monkeypatch.setattr(blocks, "MOST_SAMPLES", 10_000)
     tau = np.ones((100_000, 1))
@@ -64,6 +75,8 @@ def test_what_is_missing_is_found_in_blocks(monkeypatch, wrong, first):
     some = didim.identify(scara, made, method)
     assert (whole.lack.part, some.lack.part) == (1.0, pytest.approx(1 / 3, rel=0.15))
     assert f"Tested on {100 * some.lack.part:.2g} % of the records." in str(some.lack)
+    assert some.tests["instruments"].p_value > 1e-3
+    assert some.tests["durbin_wu_hausman"].p_value != whole.tests["durbin_wu_hausman"].p_value
     for found in (whole, some):
         assert found.lack.reason == ""
         assert [row.name for row in found.lack.found][:1] == ([first] if first else [])

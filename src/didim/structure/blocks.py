@@ -1,18 +1,20 @@
-"""Which part of long records the tests for a lack of fit look at.
+"""Which part of long records the tests of an estimate look at.
 
 Their time and memory grow with the samples, what they can tell hardly does: beyond some minutes
 they look at blocks, spread evenly over each record, so that something that comes late is seen too.
-Each block is simulated as a record of its own, without what the loop takes to forget its start.
+For a lack of fit, each block is simulated as a record of its own, without what the loop takes to
+forget its start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from didim.signals.experiment import Experiment
+from didim.signals.states import States
 
 MOST_SAMPLES = 200_000
 """Of all records: some minutes at 1 kHz."""
@@ -38,6 +40,12 @@ class Blocks:
     """Fraction of the samples that they have."""
     transient: float
     """s to be cut from each."""
+
+    def parts_of(self, whole: Sequence[Experiment], motions: Sequence[States]) -> Iterator[States]:
+        """Of the motions of the whole records, the parts in the blocks."""
+        for block, k in zip(self.records, self.origin, strict=True):
+            first = int(np.searchsorted(whole[k].t, block.t[0]))
+            yield motions[k].at(slice(first, first + block.t.size))
 
 
 def tested_blocks(experiments: Sequence[Experiment], transient: float) -> Blocks:

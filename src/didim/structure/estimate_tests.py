@@ -30,6 +30,7 @@ from didim.results.start import start_of
 from didim.signals.experiment import Experiment
 from didim.signals.states import States, reference_states
 from didim.simulation.motion import Motion
+from didim.structure.blocks import tested_blocks
 from didim.structure.simulated_motions import simulated_motions
 
 Array = NDArray[np.float64]
@@ -97,7 +98,7 @@ def _instrument_tests(model: BaseModel, fit: Fit) -> dict[str, Test]:
         measured, motions = _both_motions(model, fit)
         W, Z = measured.measured(fit.parameters), measured.columns(motions)
         stage, solution = instrument_fit(W, Z, measured.weights)
-        references = [reference_states(record) for record in fit.records]
+        references = [reference_states(record) for record in measured.records]
         further = measured.columns(
             [measured.fitted.loaded(each, fit.parameters) for each in references]
         )
@@ -136,18 +137,22 @@ def _both_motions(model: BaseModel, fit: Fit) -> tuple[Instruments, tuple[States
     """The equations of the measured motion, and the simulated motions; refused where one of them is
     missing.
     """
-    measured = fit.measured
     if any(record.q is None for record in fit.records):
         raise InfeasibleError("positions were not measured")
-    if measured is None:
-        measured = Instruments(Filtering().rows(model, fit.records), fit.records)
+    motions = tuple(motion.states for motion in fit.motions)
+    if fit.measured is None:
+        blocks = tested_blocks(fit.records, 0.0)
+        motions = tuple(blocks.parts_of(fit.records, motions)) if motions else ()
+        measured = Instruments(Filtering().rows(model, blocks.records), blocks.records)
+    else:
+        measured = fit.measured
     if measured.fitted.preprocessing.states != "measured":
         raise InfeasibleError("the reference was taken for the motion")
-    if fit.motions:
-        return measured, tuple(each.states for each in fit.motions)
+    if motions:
+        return measured, motions
     if fit.controller is None:
         raise InfeasibleError("instruments are simulated in the control loop; give controller")
-    given = fit.controller, fit.records, measured.fitted.preprocessing
+    given = fit.controller, measured.records, measured.fitted.preprocessing
     try:
         return measured, simulated_motions(model, fit.parameters, *given)
     except InfeasibleError:  # a biased estimate may not move; any motion of the loop will do
