@@ -11,6 +11,7 @@ import pytest
 import didim
 from didim.errors import InputError
 from didim.results.lack_of_fit import NOT_TESTED, Remedy
+from didim.structure import lack_of_fit as tests_of_fit
 from support.virtual import model
 
 RATE = 250.0
@@ -197,3 +198,27 @@ def test_after_iv_the_columns_have_no_noise():
         found = didim.identify(model(), replace(given, q=q, tau=tau), method)
         assert found.status == "converged"
         assert [row.name for row in found.lack.found][:1] == named
+
+
+def _in_steps(signal: np.ndarray, step: np.ndarray) -> np.ndarray:
+    return np.round(signal / step) * step
+
+
+@pytest.mark.parametrize("steps", ["none", "torque", "positions"])
+def test_errors_of_a_log_in_steps_may_come_in_bursts(steps, monkeypatch):
+    """The scores of IDIM get the covariance of their summands; those of DIDIM where the torque has
+    steps, since it uses no positions.
+    """
+    asked, scored = [], tests_of_fit.scored
+
+    def watched(*given):
+        asked.append(given[5])
+        return scored(*given)
+
+    monkeypatch.setattr(tests_of_fit, "scored", watched)
+    made = record()
+    tau, q = (_in_steps(each, 0.1 * each.std(axis=0)) for each in (made.tau, made.q))
+    made = replace(made, **{"none": {}, "torque": {"tau": tau}, "positions": {"q": q}}[steps])
+    estimate().lack_of_fit(made)
+    didim.identify(model(), record(), didim.IDIM(lack_of_fit=False)).lack_of_fit(made)
+    assert asked == {"none": [False] * 2, "torque": [True] * 2, "positions": [False, True]}[steps]

@@ -94,17 +94,24 @@ def position_noise(q: Array) -> Array:
         _deviation(np.diff(q, d, axis=0)) / math.sqrt(math.comb(2 * d, d))
         for d in DIFFERENCE_ORDERS
     ]
-    return np.maximum(np.min(found, axis=0), _encoder_step(q) / math.sqrt(12.0))
+    return np.maximum(np.min(found, axis=0), resolution(q) / math.sqrt(12.0))
 
 
-def _encoder_step(q: Array) -> Array:
-    """(n,) step of an encoder, of which all steps of the positions (N, n) are multiples; 0 where
-    there is none.
+def resolution(x: Array) -> Array:
+    """(n,) step of a log, of which all steps of its columns (N, n) are multiples; 0 where there is
+    none.
     """
-    step = _quantum(q)
-    counts = np.diff(q, axis=0) / np.where(step > 0, step, 1.0)
+    step = _quantum(x)
+    counts = np.diff(x, axis=0) / np.where(step > 0, step, 1.0)
     off = np.abs(counts - np.round(counts))
     return np.where(np.quantile(off, 0.99, axis=0) < COUNT_TOLERANCE, step, 0.0)
+
+
+def has_coarse_steps(tau: Array) -> bool:
+    """Whether a torque (N, n) was logged in steps larger than twice its noise: their errors follow
+    the torque then, and do not look like noise.
+    """
+    return bool(np.any(resolution(tau) > 2.0 * np.sqrt(_second_differences(tau))))
 
 
 def _quantum(x: Array) -> Array:

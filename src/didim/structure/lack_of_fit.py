@@ -25,6 +25,7 @@ from didim.results.prediction import Predictor
 from didim.results.ripple import Ripple, spectrum
 from didim.signals.bandwidth import Bandwidth
 from didim.signals.experiment import Experiment, measured_torque
+from didim.signals.noise import has_coarse_steps, resolution
 from didim.signals.states import States
 from didim.simulation.evaluation import compare, noise_fraction
 from didim.simulation.motion import Motion
@@ -117,7 +118,7 @@ def _of_simulated(
         return LackOfFit(reason=str(problem).rstrip("."))
     if found is None:
         return LackOfFit(reason="the sensitivities diverge")
-    steps = not has_torque or bool(np.any(law.quantum > 0))  # of the log, or of the loop
+    steps = not has_torque or bool(np.any(law.quantum > 0)) or _have_steps(blocks.records)
     tested = scored(suspects, *found, model.robot.joint_names, law, steps)
     lack = replace(table_of(tested), part=blocks.part)
     if not has_torque:
@@ -171,7 +172,14 @@ def _of_measured(
                 signals[:, j, c] = torque
         flat.append(signals)
     Z = rows.signal_columns(records, system, flat)
-    return table_of(scored(suspects, system, Z, model.robot.joint_names, None))
+    positions = [each.q for each in records if each.q is not None]
+    steps = _have_steps(records) or any(np.any(resolution(q)) for q in positions)
+    return table_of(scored(suspects, system, Z, model.robot.joint_names, None, steps))
+
+
+def _have_steps(records: Sequence[Experiment]) -> bool:
+    """Whether a torque was logged in coarse steps, so that errors come in bursts."""
+    return any(has_coarse_steps(measured_torque(record)) for record in records)
 
 
 def _instrumented(
