@@ -32,6 +32,11 @@ from didim.structure.torques import SuspectTorques
 
 Array = NDArray[np.float64]
 
+LONG = 50_000
+"""Samples of one record beyond which its sensitivities have two threads; the tests of the residual
+run beside them, for about as long as those of a shorter one.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class SimulatedFit:
@@ -130,7 +135,7 @@ class SimulatedFit:
         unknown = sorted(gains - {"delay"}), "delay" in self.estimated
         outputs, selection = self.records.outputs, self.records.selection
         decimator, samples = selection.decimator, self.window.samples[k]
-        alone = len(self.records.records) == 1
+        alone = len(self.records.records) == 1 and course.t.size > LONG
         run = decimated_sensitivities(
             request, *unknown, outputs, decimator, samples, torques.disturbances, alone
         )
