@@ -21,6 +21,9 @@ from didim.results.status import ENDINGS, Failure, FailureKind, StopReason
 
 Progress = Callable[[float], Any]
 
+DAMPINGS = (3.0, 30.0, 300.0)
+"""Of steps that are tried one after the other, over each unknown's curvature."""
+
 DAMPED_HALVINGS = 1
 """Of damped steps, which are short."""
 
@@ -73,9 +76,10 @@ def solve(
     for k in range(1, limit + 1):
         step = rule.step(problem, iterate)  # linear least squares: (48), or (33)
         found = search.along(problem, rule, iterate, best, step)  # simulate in the loop, (21)-(26)
-        if isinstance(found, Failure) and step.damped is not None:
-            short = Halving(DAMPED_HALVINGS)
-            found = short.along(problem, rule, iterate, best, step.damped())
+        for damping in DAMPINGS:
+            if isinstance(found, Failure) and step.damped is not None:
+                shorter = step.damped(damping)
+                found = Halving(DAMPED_HALVINGS).along(problem, rule, iterate, best, shorter)
         if isinstance(found, Failure):
             reason, failure = StopReason.NO_STEP, found
             break

@@ -79,7 +79,7 @@ class Step:
     length: float = np.inf
     """Squared, in standard deviations of the unknowns."""
     path: Path = ()
-    damped: Callable[[], Step] | None = None
+    damped: Callable[[float], Step] | None = None
     """A step that turns towards steepest descent, for where no part of this one is accepted."""
 
 

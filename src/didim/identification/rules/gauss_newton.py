@@ -22,8 +22,6 @@ from didim.simulation.record_set import Window
 
 Array = NDArray[np.float64]
 
-DAMPING = 3.0
-
 SMALL_FALL = 1e-3
 """Relative fall of the squared error that counts as none."""
 
@@ -104,7 +102,7 @@ class BarrierRule(GaussNewtonRule):
         full = self._step(problem, iterate, 0.0)
         if not self.damps:
             return full
-        return replace(full, damped=lambda: self._step(problem, iterate, DAMPING))
+        return replace(full, damped=lambda damping: self._step(problem, iterate, damping))
 
     def _step(self, problem: ClosedLoopProblem, iterate: Iterate, damping: float) -> Step:
         """The same, damped over each unknown's curvature; changes of the loop are bounded."""
