@@ -172,3 +172,11 @@ def test_folding_before_or_after_decimation_is_the_same(first):
     whole.push(rows)
     expected = whole.result().reshape(-1, 2, 4) @ fold
     np.testing.assert_allclose(decimated._result(stream, directions, (2, 4)), expected, atol=1e-12)
+
+
+def test_sensitivities_that_diverge_become_infinite():
+    """`Failure` is what is made of them, not a warning of NumPy's."""
+    rows = np.array([[1.0, 2.0, 1e200, -1e200]])
+    found = decimated._from(rows, (1, 2), np.array([[1e200, 1.0], [1e200, 1.0]]))
+    assert not np.isfinite(found[0, 0])
+    assert found[0, 1] == 2.0

@@ -95,10 +95,13 @@ def _streams(decimator: Decimation, outputs: Sequence[str]) -> dict[str, Stream]
 
 
 def _from(rows: Array, shape: tuple[int, int], at_middle: Array) -> Array:
-    """S + Phi S_m (k, n M) from S and Phi (k, n (M + s)), S_m (s, M) being those at the middle."""
+    """S + Phi S_m (k, n M) from S and Phi (k, n (M + s)), S_m (s, M) being those at the middle;
+    what diverges may become infinite.
+    """
     n, count = shape
     both = rows.reshape(-1, n, count + len(at_middle))
-    return (both[:, :, :count] + both[:, :, count:] @ at_middle).reshape(-1, n * count)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (both[:, :, :count] + both[:, :, count:] @ at_middle).reshape(-1, n * count)
 
 
 def _into(streams: Mapping[str, Stream], samples: tuple[int, int]) -> Take:
