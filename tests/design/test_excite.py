@@ -205,7 +205,9 @@ def test_fixed_parameters_are_not_unknown() -> None:
     assert "Fv1" not in found.names
 
 
-@pytest.mark.parametrize("effect", ["stribeck", "load_friction"])
+@pytest.mark.parametrize(
+    "effect", ["stribeck", pytest.param("load_friction", marks=pytest.mark.long)]
+)
 def test_effects_beyond_linear_friction_are_planned_for(effect: str) -> None:
     joints = tuple(
         replace(j, nominal={**j.nominal, "dFs": 0.3, "mu": 0.1}) for j in SCARA.robot.joints

@@ -58,7 +58,9 @@ def test_a_block_in_which_a_joint_rests_without_torque(monkeypatch):
     assert tested_blocks([long], 1.0).transient == 1.0
 
 
-@pytest.mark.parametrize(("wrong", "first"), [(1.0, ""), (0.95, "kp1")])
+@pytest.mark.parametrize(
+    ("wrong", "first"), [(1.0, ""), pytest.param(0.95, "kp1", marks=pytest.mark.long)]
+)
 def test_what_is_missing_is_found_in_blocks(monkeypatch, wrong, first):
     """The tests of blocks and of the whole record name the same, with the same value."""
     scara = model("scara")

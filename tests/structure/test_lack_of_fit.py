@@ -73,7 +73,9 @@ def test_a_right_loop_is_quiet():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("factor", "first"), [(1.0, None), (0.97, Remedy.GAIN)])
+@pytest.mark.parametrize(
+    ("factor", "first"), [(1.0, None), pytest.param(0.97, Remedy.GAIN, marks=pytest.mark.long)]
+)
 def test_gains_that_follow_badly_known_inertias_are_not_named(factor, first):
     """A loop given by its poles is retuned for J of the estimate (59): its gains are wrong by what
     J is, which the wrist of a TX40 in a stiff loop hardly shows. Wrong poles are named.
