@@ -149,6 +149,12 @@ def test_the_motion_of_the_fit_is_that_of_its_parameters(factors):
     assert found.lack_of_fit(found.experiments) == found.lack
 
 
+@pytest.mark.parametrize("given", ["log.csv", [], [None]])
+def test_what_is_no_record_is_refused(given):
+    with pytest.raises(InputError, match="experiments must be a didim.Experiment or a list"):
+        estimate().lack_of_fit(given)
+
+
 def test_leaving_the_tests_out_is_told():
     found = didim.identify(model(), record(), didim.IDIM(lack_of_fit=False))
     assert found.lack is NOT_TESTED

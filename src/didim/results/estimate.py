@@ -33,7 +33,7 @@ from didim.results.ripple import Ripple, ripple_of
 from didim.results.status import Status
 from didim.results.validation import AlongMotion, ComparedRows, Validation
 from didim.robot.robot import Robot
-from didim.signals.experiment import Experiment
+from didim.signals.experiment import Experiment, listed_records
 from didim.validation import flag, real
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Estimate:
         if experiments is None and not (self.lack is NOT_TESTED and self.experiments):
             return self.lack
         given = self.experiments if experiments is None else experiments
-        records = (given,) if isinstance(given, Experiment) else tuple(given)
+        records = listed_records(given, "experiments")
         return lack_of_fit(self.predictor, records, self.names, tuple(self.gains))
 
     def predict(self, experiment: Experiment) -> Array:
