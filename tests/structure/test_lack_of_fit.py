@@ -151,7 +151,7 @@ def test_the_motion_of_the_fit_is_that_of_its_parameters(factors):
 
 @pytest.mark.parametrize("given", ["log.csv", [], [None]])
 def test_what_is_no_record_is_refused(given):
-    with pytest.raises(InputError, match="experiments must be a didim.Experiment or a list"):
+    with pytest.raises(InputError, match="experiments must be a didim"):
         estimate().lack_of_fit(given)
 
 
