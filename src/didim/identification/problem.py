@@ -35,7 +35,7 @@ from didim.simulation.evaluation import (
     used_rows,
 )
 from didim.simulation.motion import Motion
-from didim.simulation.prepare import SimulationRequest, prepared
+from didim.simulation.prepare import SimulationRequest, prepared, refuse_self_locking
 from didim.simulation.record_set import RecordSet, Window
 from didim.simulation.simulated_robot import SimulatedRobot
 from didim.validation import LARGEST_NUMBER
@@ -109,16 +109,15 @@ class ClosedLoopProblem:
 
     def evaluate(self, x: Unknowns, window: Window) -> Evaluation | Failure:
         """Simulate all records with x, and compare them on the window (35)."""
-        loop = self.controller(x)
 
-        def run(k: int) -> Motion | Failure:
-            request = self._request(x, loop, k)
+        def run(k: int, request: SimulationRequest) -> Motion | Failure:
+            del k
             motion = prepared(request).fixed(None)
             if not motion.completed:
                 return _failure(motion)
             return motion.with_signals(request.model, x.base, request.signals)
 
-        found = self._each(run)
+        found = self._each(x, run)
         return found if isinstance(found, Failure) else self.compare(x, tuple(found), window)
 
     def compare(self, x: Unknowns, motions: tuple[Motion, ...], window: Window) -> Evaluation:
@@ -154,12 +153,11 @@ class ClosedLoopProblem:
 
         Implements (29), (31), (32).
         """
-        loop = self.controller(x)
 
-        def run(k: int) -> tuple[Motion, LinearSystem] | Failure:
-            return self._linearised_record(x, self._request(x, loop, k), k, window)
+        def run(k: int, request: SimulationRequest) -> tuple[Motion, LinearSystem] | Failure:
+            return self._linearised_record(x, request, k, window)
 
-        found = self._each(run)
+        found = self._each(x, run)
         if isinstance(found, Failure):
             return found
         system = stack([system for _, system in found])
@@ -198,23 +196,31 @@ class ClosedLoopProblem:
         J = loop.output_columns(run.J, records.outputs, records.n)
         return motion, rows_of(J, rho, used, names, k, decimator.correlation, steps)
 
-    def _request(self, x: Unknowns, loop: Controller | None, k: int) -> SimulationRequest:
-        """Record k as `didim.simulate` takes it."""
-        model, delay = self.robot.model(x.further), self.robot.delay(x.further)
-        zero = self.robot.zero(x.further)
-        return self.records.request(k, model, x.base, loop, delay, zero)
-
-    def _each(self, run: Callable[[int], T | Failure]) -> list[T] | Failure:
-        """Run all records, on as many threads as there are processors; the first failure, if any
-        failed.
+    def _requests(self, x: Unknowns) -> list[SimulationRequest]:
+        """All records as `didim.simulate` takes them; refused before the first is simulated where
+        one of them cannot be.
         """
-        count = len(self.records.records)
+        model, loop, z = self.robot.model(x.further), self.controller(x), x.further
+        delay, zero = self.robot.delay(z), self.robot.zero(z)
+        count = range(len(self.records.records))
+        found = [self.records.request(k, model, x.base, loop, delay, zero) for k in count]
+        for each in found:
+            refuse_self_locking(each)
+        return found
+
+    def _each(
+        self, x: Unknowns, run: Callable[[int, SimulationRequest], T | Failure]
+    ) -> list[T] | Failure:
+        """Run all records at x, on as many threads as there are processors; the first failure, if
+        any failed.
+        """
         try:
-            if count == 1:
-                found = [run(0)]
+            requests = self._requests(x)
+            if len(requests) == 1:
+                found = [run(0, requests[0])]
             else:
                 with ThreadPoolExecutor() as pool:
-                    found = list(pool.map(run, range(count)))
+                    found = list(pool.map(run, range(len(requests)), requests))
         except InputError as problem:  # too stiff a loop, at parameters that nobody gave
             return Failure(FailureKind.SIMULATION, str(problem))
         failures = [each for each in found if isinstance(each, Failure)]

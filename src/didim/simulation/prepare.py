@@ -75,7 +75,7 @@ def prepared(request: SimulationRequest) -> Run:
     trajectory = _trajectory(model, loop, time, origin, request.q_ref, request.tau)
     kind = _friction(request.friction, request.width)
     values = model.values(request.parameters)
-    _refuse_self_locking(model, request.parameters, request.signals)
+    refuse_self_locking(request)
     needs_inertia = loop is not None and loop.by_poles and loop.inertia is None
     inertia = (
         np.maximum(largest_inertias(model, request.parameters), 1e-12)
@@ -122,12 +122,11 @@ def prepared(request: SimulationRequest) -> Run:
     )
 
 
-def _refuse_self_locking(
-    model: TorqueModel, parameters: ArrayLike, signals: Signals | None
-) -> None:
+def refuse_self_locking(request: SimulationRequest) -> None:
     """Friction that grows as fast as the load, or faster, has no solution in one direction; at the
     extremes of the logged channels.
     """
+    model = request.model
     if not model.loaded:
         return
     n, c = model.robot.n, len(model.contacts)
@@ -135,11 +134,11 @@ def _refuse_self_locking(
     rest, slip = np.zeros((8, n)), np.repeat(side, c, axis=1)
     logged = {
         name: np.where(end[:, 0] > 0, np.max(signal), np.min(signal))
-        for name, signal in (signals or {}).items()
+        for name, signal in (request.signals or {}).items()
         if name in model.channels
     }
     at = model.no_signals(8) | {"load": np.repeat(way, n, axis=1)} | logged
-    growth = np.abs(model.slopes(rest, rest, rest, parameters, slip, at)[1]).max(axis=0)
+    growth = np.abs(model.slopes(rest, rest, rest, request.parameters, slip, at)[1]).max(axis=0)
     if growth.max() >= 1.0:
         j = int(growth.argmax())
         raise InputError(
