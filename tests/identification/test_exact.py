@@ -14,6 +14,7 @@ import didim
 from didim.identification import problem as problem_module
 from didim.identification.methods.didim import FIRST_STAGE_STEPS
 from didim.identification.regressor_method import RegressorMethod
+from didim.results.status import Status, Verdict
 from didim.simulation import decimated
 from didim.simulation.record_set import MAX_SUBSTEPS, SEARCH_SUBSTEPS
 from didim.simulation.setup import substeps_for
@@ -67,17 +68,36 @@ def test_the_first_stage_is_short_and_takes_no_stiff_steps(monkeypatch, stiff):
     runs = []
 
     class First(RegressorMethod):
-        def run(self, request):
+        def iterated(self, request):
             runs.append((self.settings.max_iterations, self.records.most_substeps))
-            found, reason = super().run(request)
+            problem, end, notes = super().iterated(request)
             failed = stiff and len(runs) == 1
-            return (replace(found, residual=np.nan) if failed else found), reason
+            return problem, Verdict(Status.DIVERGED, "stiff") if failed else end, notes
 
     monkeypatch.setattr("didim.identification.methods.didim.RegressorMethod", First)
+    monkeypatch.setattr("didim.identification.exact.GOOD_START", 0.0)
     method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
     assert didim.identify(model(), scara_record()[0], method).status == "converged"
     limited, unlimited = (FIRST_STAGE_STEPS, SEARCH_SUBSTEPS), (FIRST_STAGE_STEPS, MAX_SUBSTEPS)
     assert runs == ([limited, unlimited] if stiff else [limited])
+
+
+def test_a_good_description_needs_no_first_stage(monkeypatch):
+    """The same minimum, whether the first stage is left out, run first, or run after a prior that
+    was not enough.
+    """
+    method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
+    record, _ = scara_record()
+    at_once = didim.identify(model(), record, method)
+    assert {each.stage for each in at_once.history} == {"exact"}
+    with monkeypatch.context() as patch:
+        patch.setattr("didim.identification.exact.ExactMethod.is_final", lambda *_: False)
+        again = didim.identify(model(), record, method)
+    monkeypatch.setattr("didim.identification.exact.GOOD_START", 0.0)
+    usual = didim.identify(model(), record, method)
+    for found in (again, usual):
+        assert {each.stage for each in found.history} == {"DIDIM", "exact"}
+        assert np.all(np.abs(found.values - at_once.values) < 0.01 * at_once.sigma)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ points: deterministic, and cheap enough for every iteration (59).
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,15 @@ def inertia_slopes(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Ar
 
 def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
     """J (n,), and for each joint the pose (n, n) at which it is reached."""
-    n, inertia = model.robot.n, _Inertia(model, parameters)
+    values = np.ascontiguousarray(parameters, dtype=float)
+    J, poses = _searched(model, values.tobytes())
+    return J.copy(), poses.copy()
+
+
+@lru_cache(maxsize=16)
+def _searched(model: TorqueModel, parameters: bytes) -> tuple[Array, Array]:
+    """The search, which the last points of an iteration ask for several times each."""
+    n, inertia = model.robot.n, _Inertia(model, np.frombuffer(parameters))
     lower, upper = joint_ranges(model)
     points = lower + (upper - lower) * _start_points(n)
     order = np.argsort(-inertia.diagonals(points), axis=0, kind="stable")[:_STARTS_PER_JOINT]

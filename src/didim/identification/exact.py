@@ -32,21 +32,26 @@ from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.scan import scan_bandwidth
-from didim.identification.search import Halving, Start, best_first
+from didim.identification.search import Halving, errors_at
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
 from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
-from didim.simulation.record_set import RecordSet
+from didim.simulation.record_set import RecordSet, Window
 
 Array = NDArray[np.float64]
+Run = tuple[ClosedLoopProblem, Outcome]
+"""A problem and how its iteration ended."""
 
 RESTART_RATIO = 1.3
 """Times the noise that a residual may be before the next best start of the scan is tried."""
 
 MAX_RESTARTS = 2
+
+GOOD_START = 0.1
+"""Residual below which the prior needs no better start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,33 +151,60 @@ class ExactMethod:
             unknown, drive = self._gains(loop), drive_gains(self.model, loop, which)
         return SimulatedLoop(loop, False, unknown, which, self.has_delay, drive, self.offsets)
 
+    def from_good_prior(self, progress: Progress | None = None) -> Run | None:
+        """The run from the prior; None where that explains too little of the torque."""
+        problem = self.problem(self.loops[0])
+        x, window = self._point(problem, self.first)
+        found = problem.evaluate(x, window)
+        if isinstance(found, Failure) or not found.residual < GOOD_START:
+            return None
+        outcome = self._solve(problem, self.first, progress)
+        return None if isinstance(outcome, Failure) else (problem, outcome)
+
     def best(
-        self, others: Sequence[Array] = (), progress: Progress | None = None
-    ) -> tuple[ClosedLoopProblem, Outcome] | Failure:
-        """The run that leaves least, or why none could be started."""
-        other_starts = [nearest_consistent(self.prior, self.model, each) for each in others]
-        starts, best = [self.first, *other_starts], None
-        failure = Failure(FailureKind.SIMULATION, "no start could be simulated")
-        tries = [(self.loops[0], starts)]
-        tries += [(loop, starts[:1]) for loop in self.loops[: 1 + MAX_RESTARTS]]
-        for k, (loop, several) in enumerate(tries):
-            if k == 1 and (len(starts) == 1 or (best is not None and self._is_first(best[1]))):
-                continue  # this was the first try
+        self,
+        others: Sequence[Array] = (),
+        progress: Progress | None = None,
+        begun: Run | None = None,
+    ) -> Run | Failure:
+        """The run that leaves least, or why none could be started: from the best of `others`, each
+        (b,), if that leaves less than the prior, and from the prior, unless `begun` is that run.
+        """
+        if begun is not None and self.is_final(*begun):
+            return begun
+        tries = [(self.loops[0], start) for start in self._better_than_prior(others)[:1]]
+        known_loops = self.loops[0 if begun is None else 1 : 1 + MAX_RESTARTS]
+        tries += [(loop, self.first) for loop in known_loops]
+        best, failure = begun, Failure(FailureKind.SIMULATION, "no start could be simulated")
+        for loop, start in tries:
             problem = self.problem(loop)
-            outcome = self._solve(problem, several, progress)
+            outcome = self._solve(problem, start, progress)
             if isinstance(outcome, Failure):
                 failure = outcome
                 continue
             if best is None or outcome.residual < best[1].residual:
                 best = problem, outcome
-            if outcome.reason is StopReason.REQUEST or self._is_enough(*best):
+            if self.is_final(problem, outcome) or self.is_final(*best):
                 break
         return failure if best is None else best
 
+    def _better_than_prior(self, others: Sequence[Array]) -> list[Array]:
+        """Physically consistent starts (p,) near others that leave less than the prior, best first;
+        those that cannot be simulated come last.
+        """
+        if not others:
+            return []
+        problem = self.problem(self.loops[0])
+        starts = [self.first, *(nearest_consistent(self.prior, self.model, o) for o in others)]
+        left = errors_at(problem, [self._point(problem, start) for start in starts])
+        order = np.argsort(left, kind="stable").tolist()
+        return [starts[k] for k in order[: order.index(0)]]
+
     def _solve(
-        self, problem: ClosedLoopProblem, starts: Sequence[Array], progress: Progress | None
+        self, problem: ClosedLoopProblem, theta: Array, progress: Progress | None
     ) -> Outcome | Failure:
-        start, limit = self._started(problem, starts), self.settings.max_iterations
+        """One run from standard parameters theta (p,)."""
+        start, limit = self._started(problem, theta), self.settings.max_iterations
         if isinstance(start, Failure):
             return start
         handed_over = [start]
@@ -208,36 +240,29 @@ class ExactMethod:
         damps = self.records.outputs == ("q",)
         return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
 
-    def _started(self, problem: ClosedLoopProblem, starts: Sequence[Array]) -> Iterate | Failure:
-        """The start, standard parameters (p,), that leaves least; of several, each is simulated,
-        and the best one that can be is linearised.
-        """
-        tried: list[Start] = []
-        window, z = self.records.first_window, np.zeros(problem.robot.spread.size)
-        for theta in starts:
-            began = time.perf_counter()
-            base = self.model.matrix @ theta
-            if not self.barrier and self.start is not None:
-                base = self.start
-            x = Unknowns(base, theta if self.barrier else None, z)
-            window = problem.window(x, window, shrink=True)
-            tried.append((x, window, began))
-        failure = Failure(FailureKind.SIMULATION)
-        for x, own, began in best_first(problem, tried):
-            iterate = self._rule.iterate(problem, x, own)
-            if isinstance(iterate, Iterate):
-                return replace(iterate, seconds=time.perf_counter() - began)
-            failure = iterate
-        return failure
+    def _started(self, problem: ClosedLoopProblem, theta: Array) -> Iterate | Failure:
+        """Simulated and linearised at standard parameters theta (p,)."""
+        began = time.perf_counter()
+        iterate = self._rule.iterate(problem, *self._point(problem, theta))
+        if isinstance(iterate, Failure):
+            return iterate
+        return replace(iterate, seconds=time.perf_counter() - began)
 
-    def _is_first(self, outcome: Outcome) -> bool:
-        """Whether a run started from the first start."""
-        return np.array_equal(outcome.history[0].parameters, self.model.matrix @ self.first)
+    def _point(self, problem: ClosedLoopProblem, theta: Array) -> tuple[Unknowns, Window]:
+        """The unknowns at standard parameters theta (p,), and their rows."""
+        base = self.model.matrix @ theta
+        if not self.barrier and self.start is not None:
+            base = self.start
+        z = np.zeros(problem.robot.spread.size)
+        x = Unknowns(base, theta if self.barrier else None, z)
+        return x, problem.window(x, self.records.first_window, shrink=True)
 
-    def _is_enough(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
-        """Whether a run converged with hardly more than the noise, or at least less than after the
-        scan.
+    def is_final(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
+        """Whether a run needs no other: the user stopped it, or it converged with hardly more than
+        the noise, or at least less than after the scan.
         """
+        if outcome.reason is StopReason.REQUEST:
+            return True
         if outcome.reason.status is not Status.CONVERGED:
             return False
         if self.records.outputs[0] != "tau":

@@ -15,7 +15,7 @@ from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.evidence import Evidence
-from didim.identification.exact import ExactMethod
+from didim.identification.exact import ExactMethod, Run
 from didim.identification.identify import assemble
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
@@ -47,9 +47,11 @@ def identify_exactly(
     others: Sequence[Array] = (),
     history: Sequence[Iteration] = (),
     first: Estimate | None = None,
+    begun: Run | None = None,
 ) -> Estimate:
     """Identify from the prior, or from the base parameters `others`, each (b,), if they are
-    better; `history` is that of an earlier stage, `first` its estimate where it converged.
+    better; `history` is that of an earlier stage, `first` its estimate where it settled, `begun`
+    the run from the prior where it was made.
     """
     if verdict := unexcited(stationary_joints(method.model, method.records.references)):
         return _failed(method, request, verdict)
@@ -57,7 +59,7 @@ def identify_exactly(
     findings = open_factor(method.model, method.simulated(method.loops[0])) if alone else []
     if verdict := unexcited(findings, CLOSE_FACTOR):
         return _failed(method, request, verdict)
-    best = method.best(others, request.progress)
+    best = method.best(others, request.progress, begun)
     request.tell(1.0)
     if isinstance(best, Failure) and best.kind is FailureKind.FEW_EQUATIONS:
         raise InputError(
@@ -90,7 +92,8 @@ def _finished(
     verdict = judge(evidence)
     figures = statistics(system, solution, np.zeros(system.W.shape[1]))
     shapes, gains = robot.estimated(z, figures.corrected[b:, b:])
-    if first is not None and verdict.status is Status.CONVERGED and not gains:
+    settled = verdict.status is Status.CONVERGED and not gains
+    if settled and first is not None and first.status is Status.CONVERGED:
         bias = bias_notes(first, at.x.base, figures.corrected)
         verdict = replace(verdict, notes=(*verdict.notes, *bias))
     transient, delay, records = at.window.transient, robot.delay(z), method.records.records

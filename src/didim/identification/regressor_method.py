@@ -31,12 +31,14 @@ from didim.results.prediction import Preprocessing, relative_residual
 from didim.results.request import Request
 from didim.results.scale_doubts import MAX_FACTOR
 from didim.results.start import Start, start_of
-from didim.results.status import Failure, FailureKind, Status, StopReason, Verdict
+from didim.results.status import Failure, FailureKind, Status, Verdict
 from didim.simulation.record_set import RecordSet
 from didim.simulation.records import record_notes
 from didim.structure.estimate_tests import Fit
 
 Array = NDArray[np.float64]
+Iterated = tuple[ClosedLoopProblem, Outcome | Verdict, list[str]]
+"""The problem, how its iteration ended, and notes; a verdict where no simulation was started."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +52,24 @@ class RegressorMethod:
     search: Halving = HALVING
     """How often a step is halved before it is given up, with guards."""
 
-    def run(self, request: Request) -> tuple[Estimate, StopReason | None]:
+    def run(self, request: Request) -> Estimate:
         """DIDIM: the rule of the regressor (48), from the start that the settings name."""
-        request = replace(request, model=request.model.with_held_shapes())
-        settings, records, guards = self.settings, self.records, self.settings.guards
-        rule = RegressorRule(settings.weights, guards, guards, guards, settings.accelerate)
-        problem, outcome, notes = iterated(settings, records, rule, request, self.search)
+        return self.estimate(request, self.iterated(request))
+
+    def iterated(self, request: Request) -> Iterated:
+        """The iteration alone."""
+        request, guards = _held(request), self.settings.guards
+        rule = RegressorRule(
+            self.settings.weights, guards, guards, guards, self.settings.accelerate
+        )
+        return iterated(self.settings, self.records, rule, request, self.search)
+
+    def estimate(self, request: Request, iterated: Iterated) -> Estimate:
+        """What the iteration found, judged."""
+        problem, outcome, notes = iterated
         if isinstance(outcome, Verdict):
-            return self._failed(request, outcome), None
-        return self._finished(request, problem, outcome, notes), outcome.reason
+            return self._failed(_held(request), outcome)
+        return self._finished(_held(request), problem, outcome, notes)
 
     def _finished(
         self, request: Request, problem: ClosedLoopProblem, outcome: Outcome, notes: list[str]
@@ -132,15 +143,20 @@ class RegressorMethod:
         return assemble(request, "DIDIM", settings, *end, **more)
 
 
+def _held(request: Request) -> Request:
+    """DIDIM is linear in its parameters: shapes are known."""
+    return replace(request, model=request.model.with_held_shapes())
+
+
 def iterated(
     settings: Any,
     records: RecordSet,
     rule: RegressorRule,
     request: Request,
     search: Halving = HALVING,
-) -> tuple[ClosedLoopProblem, Outcome | Verdict, list[str]]:
+) -> Iterated:
     """Iterate from the start that the settings name, in a loop whose gains may follow the
-    parameters (59): the problem, the outcome, and notes. A verdict where no simulation was started.
+    parameters (59).
     """
     model, initial = request.model, settings.initial
     loop = SimulatedLoop(settings.controller, settings.updates)

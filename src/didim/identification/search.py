@@ -1,4 +1,4 @@
-"""Along a step: how much of it is taken; and which of several starts comes first."""
+"""Along a step: how much of it is taken; and what several starts leave."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Rule, Step, Trial
 from didim.results.status import Failure, Guard, GuardKind
 from didim.simulation.record_set import Window
 
-Start = tuple[Unknowns, Window, float]
-"""A point, its rows, and when it was begun with, s."""
-
+Array = NDArray[np.float64]
 
 FEW_HALVINGS = 2
 """Of a step that only leads to a better start."""
@@ -61,11 +60,8 @@ class Halving:
 HALVING = Halving()
 
 
-def best_first(problem: ClosedLoopProblem, tried: Sequence[Start]) -> list[Start]:
-    """Starts in the order of what they leave; those that cannot be simulated come last."""
-    if len(tried) == 1:
-        return list(tried)
-    with ThreadPoolExecutor(len(tried)) as pool:
-        found = pool.map(lambda each: problem.evaluate(each[0], each[1]), tried)
-        left = [np.inf if isinstance(each, Failure) else each.rms for each in found]
-    return [tried[k] for k in np.argsort(left, kind="stable")]
+def errors_at(problem: ClosedLoopProblem, points: Sequence[tuple[Unknowns, Window]]) -> Array:
+    """The error of each point on its rows; infinite where it cannot be simulated."""
+    with ThreadPoolExecutor(len(points)) as pool:
+        found = pool.map(lambda each: problem.evaluate(*each), points)
+        return np.array([np.inf if isinstance(each, Failure) else each.rms for each in found])

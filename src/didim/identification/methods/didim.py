@@ -20,7 +20,7 @@ from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
-from didim.identification.regressor_method import RegressorMethod
+from didim.identification.regressor_method import Iterated, RegressorMethod
 from didim.identification.search import FEW_HALVINGS, Halving
 from didim.identification.stopping import STOPPING
 from didim.regression.least_squares import check_weights
@@ -29,7 +29,7 @@ from didim.results.prediction import Preprocessing
 from didim.results.request import Request
 from didim.results.settings import check_loop, check_settings, follows_inertia
 from didim.results.start import start_of
-from didim.results.status import Status, StopReason
+from didim.results.status import Status, StopReason, Verdict
 from didim.signals.experiment import Experiment
 from didim.signals.rows import RowSelection
 from didim.simulation.record_set import RecordSet
@@ -156,7 +156,7 @@ class DIDIM:
         records = self._records(request.model, request.experiments)
         if self._is_refined or request.model.layout.terms.free:
             return self._refined(request, records)
-        return RegressorMethod(self, records, self._preprocessing(records)).run(request)[0]
+        return RegressorMethod(self, records, self._preprocessing(records)).run(request)
 
     def _preprocessing(self, records: RecordSet) -> Preprocessing:
         return Preprocessing(
@@ -165,26 +165,41 @@ class DIDIM:
 
     def _refined(self, request: Request, records: RecordSet) -> Estimate:
         """DIDIM, and the exact method from its parameters or from the prior."""
-        loop, gains = self.controller, self.estimate_gains
+        loop = self.controller
         if self.updates and loop.by_poles:
             loop = replace(loop, inertia=None)
         shifts, preprocessing = self._shifts(request.experiments), self._preprocessing(records)
         data = request.model, records
         exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
-        first_loop, steps = exact.loops[0], min(self.max_iterations, FIRST_STAGE_STEPS)
-        warm, is_known = replace(self, max_iterations=steps), not gains or first_loop is None
-        if gains and first_loop is not None:
-            steps = min(steps, WARM_START_STEPS)
-            warm = replace(self, controller=first_loop, gain_update=False, max_iterations=steps)
-        stage = request.first_stage().between(0.0, 0.5)
-        coarse = RegressorMethod(warm, records.not_stiff, preprocessing, Halving(FEW_HALVINGS))
-        first, reason = coarse.run(stage)
-        if is_known and not np.isfinite(first.residual):  # a robot that is stiff at its start
-            first, reason = replace(coarse, records=records).run(stage)
-        if reason is StopReason.REQUEST:
-            return first
-        others = [first.parameters] if np.isfinite(first.residual) else []
-        biased = not (self.updates and not self.controller.by_poles)
-        compare_with = first if biased and first.status is Status.CONVERGED else None
-        rest = request.between(0.5, 1.0)
-        return identify_exactly(exact, rest, others, first.history, compare_with)
+        begun = exact.from_good_prior(request.progress)
+        if begun is not None and exact.is_final(*begun):
+            return identify_exactly(exact, request, begun=begun)
+        stage, rest = request.first_stage().between(0.0, 0.5), request.between(0.5, 1.0)
+        coarse, found = self._first_stage(stage, exact)
+        _, end, _ = found
+        if isinstance(end, Verdict):
+            return identify_exactly(exact, rest, begun=begun)
+        if end.reason is StopReason.REQUEST:
+            return coarse.estimate(stage, found)
+        first, history = None, end.history
+        if end.reason.status is Status.CONVERGED and (not self.updates or self.controller.by_poles):
+            first = coarse.estimate(stage, found)  # its bias is told
+            history = first.history
+        return identify_exactly(exact, rest, [end.iterate.x.base], history, first, begun)
+
+    def _first_stage(
+        self, request: Request, exact: ExactMethod
+    ) -> tuple[RegressorMethod, Iterated]:
+        """DIDIM for a few steps, which leads to a better start."""
+        loop, steps = exact.loops[0], min(self.max_iterations, FIRST_STAGE_STEPS)
+        warm, is_known = replace(self, max_iterations=steps), True
+        if self.estimate_gains and loop is not None:
+            steps, is_known = min(steps, WARM_START_STEPS), False
+            warm = replace(self, controller=loop, gain_update=False, max_iterations=steps)
+        records, search = exact.records, Halving(FEW_HALVINGS)
+        coarse = RegressorMethod(warm, records.not_stiff, exact.preprocessing, search)
+        found = coarse.iterated(request)
+        if is_known and isinstance(found[1], Verdict):  # a robot that is stiff at its start
+            coarse = replace(coarse, records=records)
+            found = coarse.iterated(request)
+        return coarse, found
