@@ -217,16 +217,17 @@ def test_errors_of_a_log_in_steps_may_come_in_bursts(steps, monkeypatch):
     """The scores of IDIM get the covariance of their summands; those of DIDIM where the torque has
     steps, since it uses no positions.
     """
-    asked, scored = [], tests_of_fit.scored
+    asked, scored, made = [], tests_of_fit.scored, record()
+    by_positions = didim.identify(model(), made, didim.IDIM(lack_of_fit=False))
+    fits = estimate(), by_positions  # before the tests are watched: an estimate makes them too
 
     def watched(*given):
         asked.append(given[5])
         return scored(*given)
 
     monkeypatch.setattr(tests_of_fit, "scored", watched)
-    made = record()
     tau, q = (_in_steps(each, 0.1 * each.std(axis=0)) for each in (made.tau, made.q))
     made = replace(made, **{"none": {}, "torque": {"tau": tau}, "positions": {"q": q}}[steps])
-    estimate().lack_of_fit(made)
-    didim.identify(model(), record(), didim.IDIM(lack_of_fit=False)).lack_of_fit(made)
+    for fit in fits:
+        fit.lack_of_fit(made)
     assert asked == {"none": [False] * 2, "torque": [True] * 2, "positions": [False, True]}[steps]

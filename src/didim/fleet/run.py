@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -18,6 +17,7 @@ from didim.fleet.row import Row, RunTable
 from didim.fleet.store import opened
 from didim.fleet.task import Job, Prepared, Task, prepare
 from didim.output import write
+from didim.threads import cores
 from didim.validation import flag, whole
 
 ENGINES = ("local", "dask")
@@ -58,7 +58,7 @@ def run_many(
         Called with the fraction done, 0 to 1.
     """
     prepared = prepare(tasks)
-    workers = _cores() if jobs is None else whole(jobs, "jobs", least=1)
+    workers = cores() if jobs is None else whole(jobs, "jobs", least=1)
     flag(reports, "reports")
     if reports and folder is None:
         raise InputError("reports=True needs a folder to write them to.")
@@ -125,10 +125,3 @@ def _replies(
     if workers == 1 or not missing:
         return in_this_process(prepared, missing, report)
     return in_processes(prepared, missing, report, workers)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

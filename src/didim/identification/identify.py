@@ -26,6 +26,7 @@ from didim.results.request import Progress, Request
 from didim.results.status import Verdict
 from didim.signals.experiment import Experiment, listed_records
 from didim.simulation.compiling import compile_method_ahead
+from didim.structure.blocks import are_long
 from didim.structure.estimate_tests import Fit, estimate_tests
 from didim.structure.lack_of_fit import lack_of_fit
 from didim.threads import one_blas_thread
@@ -112,7 +113,7 @@ def assemble(
 ) -> Estimate:
     """The estimate of `results/assembly.py`, with the tests that end an identification; those of
     the residual need the equations `fit`. Residual and lack of fit are tested side by side, on a
-    thread each: kernels and LAPACK release the interpreter.
+    thread each: kernels and LAPACK release the interpreter. Long records have room for one of them.
     """
     end = verdict, preprocessing, values, figures, residual
     estimate = assembled(request, method, settings, *end, **more)
@@ -120,10 +121,13 @@ def assemble(
         return estimate
     if fit is None:
         return replace(estimate, lack=_lack(settings, estimate, fit))
+    if are_long(fit.records):
+        tests = estimate_tests(request.model, fit, estimate.residual)
+        return replace(estimate, lack=_lack(settings, estimate, fit), tests=tests)
     with ThreadPoolExecutor(1) as beside:
-        tests = beside.submit(estimate_tests, request.model, fit, estimate.residual)
+        others = beside.submit(estimate_tests, request.model, fit, estimate.residual)
         lack = _lack(settings, estimate, fit)
-    return replace(estimate, lack=lack, tests=tests.result())
+    return replace(estimate, lack=lack, tests=others.result())
 
 
 def _lack(settings: Any, estimate: Estimate, fit: Fit | None) -> LackOfFit:

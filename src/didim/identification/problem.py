@@ -8,7 +8,6 @@ belongs to the iterate and is handed in.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
@@ -38,6 +37,7 @@ from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared, refuse_self_locking
 from didim.simulation.record_set import RecordSet, Window
 from didim.simulation.simulated_robot import SimulatedRobot
+from didim.threads import on_threads
 from didim.validation import LARGEST_NUMBER
 
 Array = NDArray[np.float64]
@@ -219,8 +219,7 @@ class ClosedLoopProblem:
             if len(requests) == 1:
                 found = [run(0, requests[0])]
             else:
-                with ThreadPoolExecutor() as pool:
-                    found = list(pool.map(run, range(len(requests)), requests))
+                found = on_threads(run, range(len(requests)), requests)
         except InputError as problem:  # too stiff a loop, at parameters that nobody gave
             return Failure(FailureKind.SIMULATION, str(problem))
         failures = [each for each in found if isinstance(each, Failure)]

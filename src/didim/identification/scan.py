@@ -8,7 +8,6 @@ at all, towards slower ones, and from those that move nothing, towards stiffer o
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +27,7 @@ from didim.results.history import Iteration
 from didim.results.status import Failure
 from didim.simulation.evaluation import Evaluation
 from didim.simulation.record_set import Window
+from didim.threads import on_threads
 
 Array = NDArray[np.float64]
 
@@ -60,8 +60,7 @@ def scan_bandwidth(
 
     def error(k: int, *others: int) -> float:
         missing = [each for each in (k, *others) if each not in found]
-        with ThreadPoolExecutor(max(len(missing), 1)) as pool:
-            found.update(zip(missing, pool.map(left, missing), strict=True))
+        found.update(zip(missing, on_threads(left, missing), strict=True))
         return found[k]
 
     best = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate, Rule, Step, Trial
 from didim.results.status import Failure, Guard, GuardKind
 from didim.simulation.record_set import Window
+from didim.threads import on_threads
 
 Array = NDArray[np.float64]
 
@@ -62,6 +62,5 @@ HALVING = Halving()
 
 def errors_at(problem: ClosedLoopProblem, points: Sequence[tuple[Unknowns, Window]]) -> Array:
     """The error of each point on its rows; infinite where it cannot be simulated."""
-    with ThreadPoolExecutor(len(points)) as pool:
-        found = pool.map(lambda each: problem.evaluate(*each), points)
-        return np.array([np.inf if isinstance(each, Failure) else each.rms for each in found])
+    found = on_threads(lambda each: problem.evaluate(*each), points)
+    return np.array([np.inf if isinstance(each, Failure) else each.rms for each in found])

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from didim.jit.compiled import Entry, cache_folder, log, waiting
+from didim.threads import cores
 
 SWITCH = "DIDIM_COMPILE_AHEAD"
 """Environment variable: 0 leaves all compiling to this process."""
@@ -33,7 +34,7 @@ def compile_ahead(there: Entries, here: Entries = ()) -> None:
     of them, it compiles what of `here` is not compiled yet.
     """
     missing = [each for each in there if not each.cached]
-    if missing and cache_folder() is not None and _cores() > 1 and os.environ.get(SWITCH) != "0":
+    if missing and cache_folder() is not None and cores() > 1 and os.environ.get(SWITCH) != "0":
         waiting.append(_Helper(missing, here).wait)
 
 
@@ -67,8 +68,3 @@ class _Helper:
                 self._here.pop(0).compile()
             else:
                 time.sleep(_POLL_SECONDS)
-
-
-def _cores() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -48,10 +48,15 @@ class Blocks:
             yield motions[k].at(slice(first, first + block.t.size))
 
 
+def are_long(experiments: Sequence[Experiment]) -> bool:
+    """Whether records have more samples than are tested."""
+    return sum(each.t.size for each in experiments) > MOST_SAMPLES
+
+
 def tested_blocks(experiments: Sequence[Experiment], transient: float) -> Blocks:
     """What is tested of the records, `transient` s being cut from each of them."""
     total = sum(each.t.size for each in experiments)
-    if total <= MOST_SAMPLES:
+    if not are_long(experiments):
         return Blocks(tuple(experiments), tuple(range(len(experiments))), 1.0, transient)
     part, length = MOST_SAMPLES / total, max(SHORTEST_BLOCK, TRANSIENTS * transient)
     found = [_spread(each, part, length) for each in experiments]

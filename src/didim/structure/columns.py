@@ -9,7 +9,6 @@ Along a measured motion, the column is s itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,6 +28,7 @@ from didim.simulation.prepare import prepared
 from didim.simulation.record_set import RecordSet, Window
 from didim.structure.suspect import Course, Suspect
 from didim.structure.torques import SuspectTorques
+from didim.threads import on_threads
 
 Array = NDArray[np.float64]
 
@@ -112,9 +112,8 @@ class SimulatedFit:
         """The equations rho = J step of what was estimated, and the columns (r, K) of the
         suspects; None where the simulation fails.
         """
-        with ThreadPoolExecutor() as pool:
-            numbers = range(len(courses))
-            found = list(pool.map(lambda k: self._record(k, courses[k], suspects), numbers))
+        numbers = range(len(courses))
+        found = on_threads(lambda k: self._record(k, courses[k], suspects), numbers)
         systems = [each for each in found if each is not None]
         if len(systems) < len(courses):
             return None

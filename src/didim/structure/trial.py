@@ -8,7 +8,6 @@ column of finite differences beside W.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +20,7 @@ from didim.results.start import start_of
 from didim.signals.experiment import measured_torque
 from didim.structure.columns import SimulatedFit
 from didim.structure.other_laws import OtherLaw
+from didim.threads import on_threads
 
 Array = NDArray[np.float64]
 
@@ -88,8 +88,7 @@ def _trials(fit: SimulatedFit, laws: Sequence[OtherLaw], scale: Array, steps: in
         started = _started(fit, law, scale)
         return None if started is None else _advanced(started, scale, steps)
 
-    with ThreadPoolExecutor() as pool:
-        return [each for each in pool.map(trial, laws) if each is not None]
+    return [each for each in on_threads(trial, laws) if each is not None]
 
 
 def _started(fit: SimulatedFit, law: OtherLaw, scale: Array) -> Trial | None:
