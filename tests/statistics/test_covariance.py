@@ -97,7 +97,7 @@ def test_long_correlation_is_seen_in_the_residuals():
 def test_a_long_correlation_is_applied_as_its_toeplitz_matrix():
     rng = np.random.default_rng(0)
     correlation = np.exp(-np.arange(3 * MANY_LAGS) / 20.0)
-    for rows in (500, 50):
+    for rows in (5000, 500, 50):
         X = rng.standard_normal((rows, 3))
         lags = np.zeros(max(rows, correlation.size))
         lags[: correlation.size] = correlation

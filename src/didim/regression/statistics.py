@@ -260,14 +260,29 @@ def _positive(correlation: Array) -> Array:
 def _coloured(X: Array, correlation: Array) -> Array:
     """R X (r, k) for the Toeplitz matrix R of a correlation (L,)."""
     if correlation.size > MANY_LAGS:
-        from scipy import signal  # slow to import
-
-        kernel = np.concatenate([correlation[:0:-1], correlation])[:, None]
-        return np.asarray(signal.oaconvolve(X, kernel, mode="same", axes=0))
+        return _coloured_in_blocks(X, correlation)
     RX = correlation[0] * X
     for lag in range(1, min(correlation.size, X.shape[0])):
         RX[:-lag] += correlation[lag] * X[lag:]
         RX[lag:] += correlation[lag] * X[:-lag]
+    return RX
+
+
+def _coloured_in_blocks(X: Array, correlation: Array) -> Array:
+    """The same for many lags: overlapping blocks of rows, each by a circular convolution (FFT)."""
+    lags, (rows, _) = correlation.size - 1, X.shape
+    length = 1 << (8 * lags).bit_length()
+    kernel = np.fft.rfft(
+        np.concatenate([correlation, np.zeros(length - 2 * lags - 1), correlation[:0:-1]])
+    )
+    RX, step = np.empty_like(X), length - 2 * lags
+    for first in range(0, rows, step):
+        begin, last = max(first - lags, 0), min(first + step, rows)
+        part = np.zeros((length, X.shape[1]))
+        seen = X[begin : min(last + lags, rows)]
+        part[lags - (first - begin) :][: len(seen)] = seen
+        product = np.fft.irfft(np.fft.rfft(part, axis=0) * kernel[:, None], length, axis=0)
+        RX[first:last] = product[lags : lags + last - first]
     return RX
 
 
