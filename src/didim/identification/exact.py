@@ -154,10 +154,10 @@ class ExactMethod:
     def from_good_prior(self, progress: Progress | None = None) -> Run | None:
         """The run from the prior; None where that explains too little of the torque."""
         problem = self.problem(self.loops[0])
-        x, window = self._point(problem, self.first)
-        found = problem.evaluate(x, window)
+        found = problem.evaluate(*self._point(problem, self.first))
         if isinstance(found, Failure) or not found.residual < GOOD_START:
             return None
+        del found  # long records have no room for it
         outcome = self._solve(problem, self.first, progress)
         return None if isinstance(outcome, Failure) else (problem, outcome)
 
@@ -238,7 +238,9 @@ class ExactMethod:
     @property
     def _rule(self) -> GaussNewtonRule:
         damps = self.records.outputs == ("q",)
-        return BarrierRule(self.prior, damps) if self.barrier else GaussNewtonRule()
+        if not self.barrier:
+            return GaussNewtonRule()
+        return BarrierRule(self.prior, damps, self.stopping.length)
 
     def _started(self, problem: ClosedLoopProblem, theta: Array) -> Iterate | Failure:
         """Simulated and linearised at standard parameters theta (p,)."""

@@ -172,6 +172,22 @@ class ClosedLoopProblem:
             system = replace(system, W=system.W * factors)
         return self.compare(x, tuple(motion for motion, _ in found), window), system
 
+    def with_errors(
+        self, equations: LinearSystem, x: Unknowns, evaluation: Evaluation, window: Window
+    ) -> LinearSystem | None:
+        """The equations of a point next to x with the errors at x; None where other rows count."""
+        found, shift = [], self.robot.shift(x.further)
+        for k, motion in enumerate(evaluation.motions):
+            rho, _ = output_error(self.records, k, motion, window, shift)
+            used = used_rows(self.records, motion, window.samples[k])
+            found.append(rows_of(np.zeros((*rho.shape, 0)), rho, used, (), k, np.ones(1)))
+        errors = stack(found)
+        same = all(
+            np.array_equal(getattr(errors, name), getattr(equations, name))
+            for name in ("joint", "series", "index")
+        )
+        return replace(equations, y=errors.y) if same else None
+
     def _linearised_record(
         self, x: Unknowns, request: SimulationRequest, k: int, window: Window
     ) -> tuple[Motion, LinearSystem] | Failure:
@@ -185,7 +201,7 @@ class ClosedLoopProblem:
         )
         if not run.motion.completed:
             return _failure(run.motion)
-        if not np.all(np.abs(run.J) < LARGEST_NUMBER):
+        if not max(run.J.max(initial=0.0), -run.J.min(initial=0.0)) < LARGEST_NUMBER:
             detail = "the sensitivities diverge; is the loop stable?"
             return Failure(FailureKind.SENSITIVITIES, detail)
         rho, _ = output_error(records, k, run.motion, window, self.robot.shift(x.further))

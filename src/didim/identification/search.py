@@ -42,7 +42,7 @@ class Halving:
         for _ in range(self.halvings + 1):
             x = problem.between(iterate.x, step.target, fraction)
             window = rule.trial_window(problem, x, window)
-            found = rule.advance(problem, iterate, best, Trial(x, window, fraction))
+            found = rule.advance(problem, iterate, best, Trial(x, window, fraction, step.length))
             if isinstance(found, Iterate):
                 return replace(
                     found,

@@ -26,6 +26,9 @@ _MOST = 1 << 27
 go in parts.
 """
 
+FACTORED_ROWS = 50_000
+"""That `compressed` takes at once."""
+
 MIN_ROW_VARIANCE = 0.3
 """Of the noise of a row, over that of a row whose samples all count: rows with less are left
 out.
@@ -272,6 +275,9 @@ def compressed(system: LinearSystem, weights: Array) -> tuple[Array, Array]:
     """R (k, m) and target (k,) of the weighted equations: |R x - target| is what W x = y leaves,
     but for a constant.
     """
-    both = np.column_stack([system.W, system.y]) * weights[:, None]
-    R = linalg.qr(both, mode="r", check_finite=False)[0][: both.shape[1]]
+    R = np.zeros((0, system.W.shape[1] + 1))
+    for start in range(0, system.y.size, FACTORED_ROWS):  # long records have no room for copies
+        part = slice(start, start + FACTORED_ROWS)
+        rows = np.column_stack([system.W[part], system.y[part]]) * weights[part, None]
+        R = linalg.qr(np.vstack([R, rows]), mode="r", check_finite=False)[0][: R.shape[1]]
     return np.asarray(R[:, :-1]), np.asarray(R[:, -1])

@@ -92,6 +92,8 @@ class Trial:
     """The rows that it is judged on."""
     fraction: float
     """Of the full step."""
+    length: float = np.inf
+    """Of the full step, squared, in standard deviations of the unknowns."""
 
 
 class Rule(Protocol):

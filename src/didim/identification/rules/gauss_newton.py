@@ -96,6 +96,10 @@ class BarrierRule(GaussNewtonRule):
     """Whether a damped step (Levenberg-Marquardt) is tried where no part of the full one lowers the
     merit: joints that stick make the error of positions uneven.
     """
+    short: float = 0.0
+    """Squared length, in standard deviations, below which a step is the last: it needs no Jacobian
+    of its own.
+    """
 
     def step(self, problem: ClosedLoopProblem, iterate: Iterate) -> Step:
         """The minimum of the linearised merit, and the damped step."""
@@ -132,7 +136,8 @@ class BarrierRule(GaussNewtonRule):
     ) -> Iterate | Failure:
         """Accepted where the merit falls, on the rows of the trial.
 
-        A full step is mostly taken, and linearised at once; shorter ones only if they pass.
+        A full step is mostly taken, and linearised at once; shorter ones only if they pass, and the
+        last one not at all.
         """
         del best
         x, window, before = trial.x, trial.window, iterate.evaluation
@@ -140,13 +145,16 @@ class BarrierRule(GaussNewtonRule):
             before = problem.compare(iterate.x, iterate.evaluation.motions, window)
         start = self._merit(problem, iterate, iterate.x, before)
         rises = Failure(FailureKind.ERROR_RISES)
-        if trial.fraction < 1.0:
-            shorter = problem.evaluate(x, window)
-            if isinstance(shorter, Failure):
-                return shorter
-            if not self._merit(problem, iterate, x, shorter) < start:
+        found: Iterate | Failure | None = None
+        if trial.fraction < 1.0 or trial.length < self.short:
+            evaluation = problem.evaluate(x, window)
+            if isinstance(evaluation, Failure):
+                return evaluation
+            if not self._merit(problem, iterate, x, evaluation) < start:
                 return rises
-        found = self.iterate(problem, x, window)
+            if trial.length < self.short:
+                found = self._last(problem, iterate, x, evaluation, window)
+        found = self.iterate(problem, x, window) if found is None else found
         if isinstance(found, Failure):
             return found
         fall = start - self._merit(problem, iterate, x, found.evaluation)
@@ -154,6 +162,20 @@ class BarrierRule(GaussNewtonRule):
             return rises
         is_small = 2.0 * fall / iterate.equations.y.size < SMALL_FALL
         return replace(found, small_falls=iterate.small_falls + 1 if is_small else 0)
+
+    def _last(
+        self,
+        problem: ClosedLoopProblem,
+        iterate: Iterate,
+        x: Unknowns,
+        evaluation: Evaluation,
+        window: Window,
+    ) -> Iterate | None:
+        """The end of a short step, with the Jacobian of its start; None where other rows count."""
+        system = problem.with_errors(iterate.equations, x, evaluation, window)
+        if system is None:
+            return None
+        return Iterate(x, evaluation, window, problem.controller(x), system)
 
     def _merit(
         self, problem: ClosedLoopProblem, iterate: Iterate, x: Unknowns, found: Evaluation
