@@ -10,6 +10,7 @@ import pytest
 
 import didim
 from didim.errors import InputError
+from didim.results.lack_data import lack_of, plain_lack
 from didim.results.lack_of_fit import NOT_TESTED, Remedy
 from didim.structure import lack_of_fit as tests_of_fit
 from support.virtual import model
@@ -231,3 +232,10 @@ def test_errors_of_a_log_in_steps_may_come_in_bursts(steps, monkeypatch):
     for fit in fits:
         fit.lack_of_fit(made)
     assert asked == {"none": [False] * 2, "torque": [True] * 2, "positions": [False, True]}[steps]
+
+
+def test_results_from_before_there_were_long_records_can_be_read():
+    data = plain_lack(estimate().lack)
+    assert plain_lack(lack_of(data)) == data
+    del data["part"]
+    assert plain_lack(lack_of(data)) == {**data, "part": 1.0}
