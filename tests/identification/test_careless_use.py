@@ -269,6 +269,9 @@ def test_wrong_arguments_are_named():
         didim.identify(model("emps"), experiment, didim.IDIM())
     with pytest.raises(didim.InputError, match="initial must hold 8 values"):
         didim.identify(model(), experiment, didim.DIDIM(controller=loop(), initial=[1.0, 2.0]))
+    refined = didim.DIDIM(controller=loop(), initial=[1.0, 2.0], refine=True)
+    with pytest.raises(didim.InputError, match="initial must hold 8 values"):
+        didim.identify(model(), experiment, refined)
     for method in (
         didim.IDIM(decimation=10**9),
         didim.IDIM(decimation=100_000),

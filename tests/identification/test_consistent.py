@@ -102,7 +102,9 @@ def test_the_step_is_the_minimum_that_a_general_solver_finds():
     assert problem.value(theta, z) <= found.fun + 1e-6
 
 
-def test_compression_keeps_the_least_squares_problem():
+@pytest.mark.parametrize("at_once", [50_000, 20, 3])
+def test_compression_keeps_the_least_squares_problem(monkeypatch, at_once):
+    monkeypatch.setattr("didim.regression.system.FACTORED_ROWS", at_once)
     random = np.random.default_rng(0)
     W, y, weights = random.normal(size=(50, 4)), random.normal(size=50), random.uniform(0.5, 2, 50)
     zeros = np.zeros(50, dtype=int)

@@ -11,9 +11,12 @@ import pytest
 from scipy.optimize import least_squares
 
 import didim
+from didim.control.simulated_loop import SimulatedLoop
 from didim.identification import problem as problem_module
 from didim.identification.methods.didim import FIRST_STAGE_STEPS
 from didim.identification.regressor_method import RegressorMethod
+from didim.identification.rules import Iterate
+from didim.identification.rules.gauss_newton import BarrierRule
 from didim.results.status import Status, Verdict
 from didim.simulation import decimated
 from didim.simulation.record_set import MAX_SUBSTEPS, SEARCH_SUBSTEPS
@@ -84,20 +87,49 @@ def test_the_first_stage_is_short_and_takes_no_stiff_steps(monkeypatch, stiff):
 
 def test_a_good_description_needs_no_first_stage(monkeypatch):
     """The same minimum, whether the first stage is left out, run first, or run after a prior that
-    was not enough.
+    leaves more than noise.
     """
     method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
     record, _ = scara_record()
     at_once = didim.identify(model(), record, method)
     assert {each.stage for each in at_once.history} == {"exact"}
     with monkeypatch.context() as patch:
-        patch.setattr("didim.identification.exact.ExactMethod.is_final", lambda *_: False)
-        again = didim.identify(model(), record, method)
+        patch.setattr("didim.identification.exact.ExactMethod.is_explained", lambda *_: False)
+        seen: list[float] = []
+        again = didim.identify(model(), record, method, progress=seen.append)
+        stopped = didim.identify(model(), record, method, progress=lambda done: done <= 0.5)
+    assert np.array_equal(again.values, at_once.values)  # DIDIM's end has the larger error
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert stopped.status == "stopped"
+    assert np.array_equal(stopped.values, at_once.values)
     monkeypatch.setattr("didim.identification.exact.GOOD_START", 0.0)
     usual = didim.identify(model(), record, method)
-    for found in (again, usual):
-        assert {each.stage for each in found.history} == {"DIDIM", "exact"}
-        assert np.all(np.abs(found.values - at_once.values) < 0.01 * at_once.sigma)
+    assert {each.stage for each in usual.history} == {"DIDIM", "exact"}
+    assert np.all(np.abs(usual.values - at_once.values) < 0.01 * at_once.sigma)
+
+
+def test_a_short_last_step_has_the_jacobian_of_its_start():
+    """Not where the window moved, or where other rows are at rest."""
+    record, _ = scara_record()
+    request = didim.DIDIM(controller=loop(), decimation=4)
+    records = request._records(model().base, (record,))
+    problem = problem_module.ClosedLoopProblem(model().base, records, SimulatedLoop(loop()))
+    x, window = problem_module.Unknowns(model().base.nominal), records.first_window
+    evaluation, system = problem.linearise(x, window)
+    near = problem_module.Unknowns(1.001 * x.base)
+    moved = problem.evaluate(near, window)
+    found = problem.with_errors(system, near, moved, window)
+    assert np.array_equal(found.y, problem.linearise(near, window)[1].y)
+    assert found.W is system.W
+    (start, end), *_ = window.samples
+    later = replace(window, samples=((start + 1, end),))
+    rule, at = BarrierRule(None), Iterate(x, evaluation, window, loop(), system)
+    assert rule._last(problem, at, near, moved, window).equations.W is system.W
+    assert rule._last(problem, at, near, problem.evaluate(near, later), later) is None
+    names = ("W", "y", "joint", "series", "index")
+    cut = replace(system, **{each: getattr(system, each)[1:] for each in names})
+    assert problem.with_errors(cut, near, moved, window) is None
 
 
 @pytest.mark.long

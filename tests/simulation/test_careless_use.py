@@ -111,6 +111,8 @@ MISTAKES = [
     lambda: didim.linearise(S, S.nominal, PD, [0.0, 0.0, 0.0]),
     lambda: didim.linearise(S, S.nominal, "pd", [0.0, 0.0]),
     lambda: didim.largest_inertias(S, S.nominal, previous=[1.0, 2.0, 3.0]),
+    lambda: didim.largest_inertias(S, S.nominal[None]),
+    lambda: didim.largest_inertias(S, ["1.0"] * S.nominal.size),
 ]
 
 

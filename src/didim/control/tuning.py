@@ -19,7 +19,7 @@ from didim.control.halton import halton
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.torque import TorqueModel
 from didim.dynamics.tree_memory import TreeMemory, work_of
-from didim.validation import per_joint
+from didim.validation import per_joint, vector
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def inertia_slopes(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Ar
 
 def _largest(model: TorqueModel, parameters: ArrayLike) -> tuple[Array, Array]:
     """J (n,), and for each joint the pose (n, n) at which it is reached."""
-    values = np.ascontiguousarray(parameters, dtype=float)
+    values = vector(parameters, "parameters", model.parameter_names)
     J, poses = _searched(model, values.tobytes())
     return J.copy(), poses.copy()
 

@@ -35,6 +35,7 @@ from didim.identification.scan import scan_bandwidth
 from didim.identification.search import Halving, errors_at
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
+from didim.regression.identifiable import stationary_joints
 from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
@@ -153,6 +154,8 @@ class ExactMethod:
 
     def from_good_prior(self, progress: Progress | None = None) -> Run | None:
         """The run from the prior; None where that explains too little of the torque."""
+        if stationary_joints(self.model, self.records.references):
+            return None
         problem = self.problem(self.loops[0])
         found = problem.evaluate(*self._point(problem, self.first))
         if isinstance(found, Failure) or not found.residual < GOOD_START:
@@ -168,15 +171,20 @@ class ExactMethod:
         begun: Run | None = None,
     ) -> Run | Failure:
         """The run that leaves least, or why none could be started: from the best of `others`, each
-        (b,), if that leaves less than the prior, and from the prior, unless `begun` is that run.
+        (b,), if that leaves less than the prior, and from the prior; where `begun` is the run from
+        the prior, from the best of `others` only if that leaves less than its end.
         """
-        if begun is not None and self.is_final(*begun):
+        if begun is not None and self.is_explained(*begun):
             return begun
-        tries = [(self.loops[0], start) for start in self._better_than_prior(others)[:1]]
-        known_loops = self.loops[0 if begun is None else 1 : 1 + MAX_RESTARTS]
-        tries += [(loop, self.first) for loop in known_loops]
+        better, worse = self._starts(others, begun)
+        first = [(self.loops[0], start) for start in better[:1]]
+        loops = self.loops[0 if begun is None else 1 : 1 + MAX_RESTARTS]
+        usual = [*first, *((loop, self.first) for loop in loops)]
+        fallback = [(self.loops[0], start) for start in worse]
         best, failure = begun, Failure(FailureKind.SIMULATION, "no start could be simulated")
-        for loop, start in tries:
+        for k, (loop, start) in enumerate([*usual, *fallback]):
+            if k >= len(first) and best is not None and (k >= len(usual) or self.is_final(*best)):
+                break
             problem = self.problem(loop)
             outcome = self._solve(problem, start, progress)
             if isinstance(outcome, Failure):
@@ -184,21 +192,28 @@ class ExactMethod:
                 continue
             if best is None or outcome.residual < best[1].residual:
                 best = problem, outcome
-            if self.is_final(problem, outcome) or self.is_final(*best):
+            if outcome.reason is StopReason.REQUEST:
                 break
         return failure if best is None else best
 
-    def _better_than_prior(self, others: Sequence[Array]) -> list[Array]:
-        """Physically consistent starts (p,) near others that leave less than the prior, best first;
-        those that cannot be simulated come last.
+    def _starts(
+        self, others: Sequence[Array], begun: Run | None
+    ) -> tuple[list[Array], list[Array]]:
+        """Physically consistent starts (p,) near others, best first: those that leave less than the
+        prior, or than the run that began there, and those that do not.
         """
         if not others:
-            return []
+            return [], []
         problem = self.problem(self.loops[0])
-        starts = [self.first, *(nearest_consistent(self.prior, self.model, o) for o in others)]
-        left = errors_at(problem, [self._point(problem, start) for start in starts])
-        order = np.argsort(left, kind="stable").tolist()
-        return [starts[k] for k in order[: order.index(0)]]
+        starts = [nearest_consistent(self.prior, self.model, each) for each in others]
+        points = [self._point(problem, start) for start in (self.first, *starts)]
+        if begun is None:
+            limit, *left = errors_at(problem, points)
+        else:
+            limit, left = begun[1].iterate.evaluation.rms, [*errors_at(problem, points[1:])]
+        order = [k for k in np.argsort(left, kind="stable").tolist() if np.isfinite(left[k])]
+        better = [starts[k] for k in order if left[k] < limit]
+        return better, [starts[k] for k in order if not left[k] < limit]
 
     def _solve(
         self, problem: ClosedLoopProblem, theta: Array, progress: Progress | None
@@ -259,20 +274,28 @@ class ExactMethod:
         x = Unknowns(base, theta if self.barrier else None, z)
         return x, problem.window(x, self.records.first_window, shrink=True)
 
-    def is_final(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
+    def is_explained(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
         """Whether a run needs no other: the user stopped it, or it converged with hardly more than
-        the noise, or at least less than after the scan.
+        the noise.
         """
         if outcome.reason is StopReason.REQUEST:
             return True
-        if outcome.reason.status is not Status.CONVERGED:
+        if outcome.reason.status is not Status.CONVERGED or self.records.outputs[0] != "tau":
             return False
-        if self.records.outputs[0] != "tau":
-            return True
         at, n = outcome.iterate, self.model.robot.n
         noise = problem.noise(at.evaluation, at.window)
-        explained = np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise)
-        return bool(explained or at.evaluation.rms < min(self.scanned.values(), default=np.inf))
+        return bool(np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise))
+
+    def is_final(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
+        """Whether no other start of the scan is tried: it is explained, or it converged with less
+        than after the scan.
+        """
+        if self.is_explained(problem, outcome):
+            return True
+        if outcome.reason.status is not Status.CONVERGED:
+            return False
+        scanned = self.records.outputs[0] == "tau" and self.scanned
+        return not scanned or outcome.iterate.evaluation.rms < min(scanned.values())
 
     def error_with_other_reference(self) -> tuple[float, float] | None:
         """The same law with or without the reference's velocity, its gains fitted too."""

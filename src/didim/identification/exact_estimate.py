@@ -50,8 +50,8 @@ def identify_exactly(
     begun: Run | None = None,
 ) -> Estimate:
     """Identify from the prior, or from the base parameters `others`, each (b,), if they are
-    better; `history` is that of an earlier stage, `first` its estimate where it settled, `begun`
-    the run from the prior where it was made.
+    better; `history` is that of the stage which led to these, `first` its estimate where it
+    settled, `begun` the run from the prior where it was made.
     """
     if verdict := unexcited(stationary_joints(method.model, method.records.references)):
         return _failed(method, request, verdict)
@@ -70,7 +70,7 @@ def identify_exactly(
         remedy = advice if method.records.is_closed else OPEN_LOOP
         message = f"The first simulation fails: {best.detail.rstrip('.')}. {remedy}"
         return _failed(method, request, Verdict(Status.DIVERGED, message, method.scan_notes))
-    return _finished(method, request, *best, history, first)
+    return _finished(method, request, *best, () if best is begun else history, first)
 
 
 def _finished(

@@ -175,7 +175,9 @@ class ClosedLoopProblem:
     def with_errors(
         self, equations: LinearSystem, x: Unknowns, evaluation: Evaluation, window: Window
     ) -> LinearSystem | None:
-        """The equations of a point next to x with the errors at x; None where other rows count."""
+        """The equations of a point next to x, of the same window, with the errors at x; None where
+        other rows count, as joints at rest may be others.
+        """
         found, shift = [], self.robot.shift(x.further)
         for k, motion in enumerate(evaluation.motions):
             rho, _ = output_error(self.records, k, motion, window, shift)

@@ -16,6 +16,7 @@ from didim.results.common_factor import CLOSE_FACTOR
 from didim.results.doubts import SUSPECT
 from didim.results.formatting import listed
 from didim.results.status import Status, StopReason, Verdict
+from didim.structure.blocks import are_long
 from didim.threads import on_threads
 
 BANDWIDTH_FACTORS = (0.25, 0.5, 0.75, 1.35, 2.0, 4.0)
@@ -143,7 +144,8 @@ def _other_bandwidth(evidence: Evidence) -> str | None:
     now = float(np.sqrt(np.mean(evidence.residual**2)))
     known = evidence.noise[evidence.worst_joint] > 0
     factors = BANDWIDTH_FACTORS if known else FEW_BANDWIDTH_FACTORS
-    errors = dict(zip(factors, on_threads(evidence.error_at, factors), strict=True))
+    each_of = map if are_long(evidence.problem.records.records) else on_threads
+    errors = dict(zip(factors, each_of(evidence.error_at, factors), strict=True))
     best = min(errors, key=lambda factor: errors[factor])
     if not errors[best] < CLEARLY_BETTER * now:
         return None

@@ -16,7 +16,7 @@ from didim.results.doubts import (
     widening,
 )
 from didim.results.formatting import joint_label, listed, number, percent
-from didim.results.history import described_steps, steps_by_stage
+from didim.results.history import EXACT, described_steps, steps_by_stage
 from didim.results.judgement import judge
 from didim.results.status import Status
 
@@ -115,7 +115,7 @@ def _convergence(estimate: Estimate) -> list[str]:
     if rate < FAST_CONVERGENCE:
         meaning = "its steps shrink fast"
     elif rate < 1:
-        refined = len(steps_by_stage(estimate.history)) > 1
+        refined = EXACT in steps_by_stage(estimate.history)
         meaning = "its steps shrink slowly, and it may not converge from afar"
         meaning += "" if refined else "; refine=True does"
     else:

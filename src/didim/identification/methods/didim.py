@@ -171,21 +171,29 @@ class DIDIM:
         shifts, preprocessing = self._shifts(request.experiments), self._preprocessing(records)
         data = request.model, records
         exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
-        begun = exact.from_good_prior(request.progress)
-        if begun is not None and exact.is_final(*begun):
+        early, begun = request.between(0.0, 0.5), None
+        if isinstance(self.initial, str):
+            begun = exact.from_good_prior(early.progress)
+        if begun is not None and exact.is_explained(*begun):
             return identify_exactly(exact, request, begun=begun)
-        stage, rest = request.first_stage().between(0.0, 0.5), request.between(0.5, 1.0)
+        middle = 0.0 if begun is None else 0.5
+        rest = request.between(0.5 + middle / 2, 1.0)
+        stage = request.first_stage().between(middle, 0.5 + middle / 2)
         coarse, found = self._first_stage(stage, exact)
         _, end, _ = found
         if isinstance(end, Verdict):
             return identify_exactly(exact, rest, begun=begun)
+        if end.reason is StopReason.REQUEST and begun is not None:
+            stopped = begun[0], replace(begun[1], reason=StopReason.REQUEST)
+            return identify_exactly(exact, request, begun=stopped)
         if end.reason is StopReason.REQUEST:
             return coarse.estimate(stage, found)
-        first, history = None, end.history
+        base, history, first = end.iterate.x.base, end.history, None
         if end.reason.status is Status.CONVERGED and (not self.updates or self.controller.by_poles):
             first = coarse.estimate(stage, found)  # its bias is told
             history = first.history
-        return identify_exactly(exact, rest, [end.iterate.x.base], history, first, begun)
+        del found, end  # long records have no room for it
+        return identify_exactly(exact, rest, [base], history, first, begun)
 
     def _first_stage(
         self, request: Request, exact: ExactMethod

@@ -172,6 +172,8 @@ class BarrierRule(GaussNewtonRule):
         window: Window,
     ) -> Iterate | None:
         """The end of a short step, with the Jacobian of its start; None where other rows count."""
+        if window.samples != iterate.window.samples:
+            return None
         system = problem.with_errors(iterate.equations, x, evaluation, window)
         if system is None:
             return None
