@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import numpy as np
+import pytest
 
 import didim
 from didim.identification import scan
@@ -57,7 +58,10 @@ def test_references_are_those_of_every_sample(monkeypatch):
     assert thin.references[0].shape == record.tau.shape
 
 
-def test_of_several_starts_one_is_linearised(monkeypatch):
+@pytest.mark.parametrize("good_start", [0.1, 0.0])
+def test_of_several_starts_one_is_linearised(monkeypatch, good_start):
+    """And every step but the last, which is short; the first stage has the Jacobian of its end."""
+    monkeypatch.setattr("didim.identification.exact.GOOD_START", good_start)
     record, _ = scara_record(noise=0.05, periods=2)
     first = counted(monkeypatch, RegressorMethod, "_exact_jacobian")
     linearised = counted(monkeypatch, ClosedLoopProblem, "linearise")
@@ -65,8 +69,8 @@ def test_of_several_starts_one_is_linearised(monkeypatch):
     found = didim.identify(model(), record, method)
     assert found.status == "converged"
     assert all(step.fraction == 1.0 for step in found.history)
-    assert len(first) == 1
-    assert len(linearised) == len(first) + 1 + found.iterations
+    assert len(first) == (good_start == 0.0)
+    assert len(linearised) == len(first) + 1 + (found.iterations - 1)
 
 
 def test_the_scan_looks_at_each_bandwidth_once(monkeypatch):
