@@ -78,7 +78,7 @@ def test_the_first_stage_is_short_and_takes_no_stiff_steps(monkeypatch, stiff):
             return problem, Verdict(Status.DIVERGED, "stiff") if failed else end, notes
 
     monkeypatch.setattr("didim.identification.methods.didim.RegressorMethod", First)
-    monkeypatch.setattr("didim.identification.exact.GOOD_START", 0.0)
+    monkeypatch.setattr("didim.identification.best_run.GOOD_START", 0.0)
     method = didim.DIDIM(controller=loop(), refine=True, lack_of_fit=False)
     assert didim.identify(model(), scara_record()[0], method).status == "converged"
     limited, unlimited = (FIRST_STAGE_STEPS, SEARCH_SUBSTEPS), (FIRST_STAGE_STEPS, MAX_SUBSTEPS)
@@ -94,7 +94,8 @@ def test_a_good_description_needs_no_first_stage(monkeypatch):
     at_once = didim.identify(model(), record, method)
     assert {each.stage for each in at_once.history} == {"exact"}
     with monkeypatch.context() as patch:
-        patch.setattr("didim.identification.exact.ExactMethod.is_explained", lambda *_: False)
+        for module in ("best_run", "methods.didim"):
+            patch.setattr(f"didim.identification.{module}.is_explained", lambda *_: False)
         seen: list[float] = []
         again = didim.identify(model(), record, method, progress=seen.append)
         stopped = didim.identify(model(), record, method, progress=lambda done: done <= 0.5)
@@ -103,7 +104,7 @@ def test_a_good_description_needs_no_first_stage(monkeypatch):
     assert seen[-1] == 1.0
     assert stopped.status == "stopped"
     assert np.array_equal(stopped.values, at_once.values)
-    monkeypatch.setattr("didim.identification.exact.GOOD_START", 0.0)
+    monkeypatch.setattr("didim.identification.best_run.GOOD_START", 0.0)
     usual = didim.identify(model(), record, method)
     assert {each.stage for each in usual.history} == {"DIDIM", "exact"}
     assert np.all(np.abs(usual.values - at_once.values) < 0.01 * at_once.sigma)

@@ -61,7 +61,7 @@ def test_references_are_those_of_every_sample(monkeypatch):
 @pytest.mark.parametrize("good_start", [0.1, 0.0])
 def test_of_several_starts_one_is_linearised(monkeypatch, good_start):
     """And every step but the last, which is short; the first stage has the Jacobian of its end."""
-    monkeypatch.setattr("didim.identification.exact.GOOD_START", good_start)
+    monkeypatch.setattr("didim.identification.best_run.GOOD_START", good_start)
     record, _ = scara_record(noise=0.05, periods=2)
     first = counted(monkeypatch, RegressorMethod, "_exact_jacobian")
     linearised = counted(monkeypatch, ClosedLoopProblem, "linearise")

@@ -1,13 +1,12 @@
 """The exact method: Gauss-Newton with the exact Jacobian from a physically consistent prior, over
 parameters and, if asked, gains and delay; for `OutputError` and for a DIDIM that is refined.
 
-`exact_estimate.py` makes the estimate of the best run.
+`best_run.py` chooses where it starts, `exact_estimate.py` makes the estimate.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -32,27 +31,16 @@ from didim.identification.problem import ClosedLoopProblem, Unknowns
 from didim.identification.rules import Iterate
 from didim.identification.rules.gauss_newton import BarrierRule, GaussNewtonRule
 from didim.identification.scan import scan_bandwidth
-from didim.identification.search import Halving, errors_at
+from didim.identification.search import Halving
 from didim.identification.solve import Outcome, solve
 from didim.identification.stopping import Printed, ShortStep
-from didim.regression.identifiable import stationary_joints
 from didim.results.formatting import scan_notes
 from didim.results.prediction import Preprocessing
 from didim.results.request import Progress
-from didim.results.status import Failure, FailureKind, Status, StopReason
+from didim.results.status import Failure, Status
 from didim.simulation.record_set import RecordSet, Window
 
 Array = NDArray[np.float64]
-Run = tuple[ClosedLoopProblem, Outcome]
-"""A problem and how its iteration ended."""
-
-RESTART_RATIO = 1.3
-"""Times the noise that a residual may be before the next best start of the scan is tried."""
-
-MAX_RESTARTS = 2
-
-GOOD_START = 0.1
-"""Residual below which the prior needs no better start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,70 +140,7 @@ class ExactMethod:
             unknown, drive = self._gains(loop), drive_gains(self.model, loop, which)
         return SimulatedLoop(loop, False, unknown, which, self.has_delay, drive, self.offsets)
 
-    def from_good_prior(self, progress: Progress | None = None) -> Run | None:
-        """The run from the prior; None where that explains too little of the torque."""
-        if stationary_joints(self.model, self.records.references):
-            return None
-        problem = self.problem(self.loops[0])
-        found = problem.evaluate(*self._point(problem, self.first))
-        if isinstance(found, Failure) or not found.residual < GOOD_START:
-            return None
-        del found  # long records have no room for it
-        outcome = self._solve(problem, self.first, progress)
-        return None if isinstance(outcome, Failure) else (problem, outcome)
-
-    def best(
-        self,
-        others: Sequence[Array] = (),
-        progress: Progress | None = None,
-        begun: Run | None = None,
-    ) -> Run | Failure:
-        """The run that leaves least, or why none could be started: from the best of `others`, each
-        (b,), if that leaves less than the prior, and from the prior; where `begun` is the run from
-        the prior, from the best of `others` only if that leaves less than its end.
-        """
-        if begun is not None and self.is_explained(*begun):
-            return begun
-        better, worse = self._starts(others, begun)
-        first = [(self.loops[0], start) for start in better[:1]]
-        loops = self.loops[0 if begun is None else 1 : 1 + MAX_RESTARTS]
-        usual = [*first, *((loop, self.first) for loop in loops)]
-        fallback = [(self.loops[0], start) for start in worse]
-        best, failure = begun, Failure(FailureKind.SIMULATION, "no start could be simulated")
-        for k, (loop, start) in enumerate([*usual, *fallback]):
-            if k >= len(first) and best is not None and (k >= len(usual) or self.is_final(*best)):
-                break
-            problem = self.problem(loop)
-            outcome = self._solve(problem, start, progress)
-            if isinstance(outcome, Failure):
-                failure = outcome
-                continue
-            if best is None or outcome.residual < best[1].residual:
-                best = problem, outcome
-            if outcome.reason is StopReason.REQUEST:
-                break
-        return failure if best is None else best
-
-    def _starts(
-        self, others: Sequence[Array], begun: Run | None
-    ) -> tuple[list[Array], list[Array]]:
-        """Physically consistent starts (p,) near others, best first: those that leave less than the
-        prior, or than the run that began there, and those that do not.
-        """
-        if not others:
-            return [], []
-        problem = self.problem(self.loops[0])
-        starts = [nearest_consistent(self.prior, self.model, each) for each in others]
-        points = [self._point(problem, start) for start in (self.first, *starts)]
-        if begun is None:
-            limit, *left = errors_at(problem, points)
-        else:
-            limit, left = begun[1].iterate.evaluation.rms, [*errors_at(problem, points[1:])]
-        order = [k for k in np.argsort(left, kind="stable").tolist() if np.isfinite(left[k])]
-        better = [starts[k] for k in order if left[k] < limit]
-        return better, [starts[k] for k in order if not left[k] < limit]
-
-    def _solve(
+    def run(
         self, problem: ClosedLoopProblem, theta: Array, progress: Progress | None
     ) -> Outcome | Failure:
         """One run from standard parameters theta (p,)."""
@@ -260,12 +185,12 @@ class ExactMethod:
     def _started(self, problem: ClosedLoopProblem, theta: Array) -> Iterate | Failure:
         """Simulated and linearised at standard parameters theta (p,)."""
         began = time.perf_counter()
-        iterate = self._rule.iterate(problem, *self._point(problem, theta))
+        iterate = self._rule.iterate(problem, *self.point(problem, theta))
         if isinstance(iterate, Failure):
             return iterate
         return replace(iterate, seconds=time.perf_counter() - began)
 
-    def _point(self, problem: ClosedLoopProblem, theta: Array) -> tuple[Unknowns, Window]:
+    def point(self, problem: ClosedLoopProblem, theta: Array) -> tuple[Unknowns, Window]:
         """The unknowns at standard parameters theta (p,), and their rows."""
         base = self.model.matrix @ theta
         if not self.barrier and self.start is not None:
@@ -273,40 +198,6 @@ class ExactMethod:
         z = np.zeros(problem.robot.spread.size)
         x = Unknowns(base, theta if self.barrier else None, z)
         return x, problem.window(x, self.records.first_window, shrink=True)
-
-    def is_explained(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
-        """Whether a run needs no other: the user stopped it, or it converged with hardly more than
-        the noise.
-        """
-        if outcome.reason is StopReason.REQUEST:
-            return True
-        if outcome.reason.status is not Status.CONVERGED or self.records.outputs[0] != "tau":
-            return False
-        at, n = outcome.iterate, self.model.robot.n
-        noise = problem.noise(at.evaluation, at.window)
-        return bool(np.all(at.evaluation.by_joint[:n] <= RESTART_RATIO * noise))
-
-    def is_final(self, problem: ClosedLoopProblem, outcome: Outcome) -> bool:
-        """Whether no other start of the scan is tried: it is explained, or it converged with less
-        than after the scan.
-        """
-        if self.is_explained(problem, outcome):
-            return True
-        if outcome.reason.status is not Status.CONVERGED:
-            return False
-        scanned = self.records.outputs[0] == "tau" and self.scanned
-        return not scanned or outcome.iterate.evaluation.rms < min(scanned.values())
-
-    def error_with_other_reference(self) -> tuple[float, float] | None:
-        """The same law with or without the reference's velocity, its gains fitted too."""
-        loop = self.controller
-        parts = np.unique([] if loop is None else np.asarray(loop.velocity_reference, dtype=float))
-        if loop is None or loop.model_term != "none" or parts.size != 1 or parts[0] not in (0, 1):
-            return None
-        other = float(1.0 - parts[0])
-        law = replace(loop, velocity_reference=other)
-        found = replace(self, controller=law, start=None).best()
-        return None if isinstance(found, Failure) else (other, found[1].iterate.evaluation.rms)
 
     @property
     def scan_notes(self) -> tuple[str, ...]:

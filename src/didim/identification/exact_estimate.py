@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from didim.control.simulated_loop import SimulatedLoop, friction_ratio
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
+from didim.identification.best_run import Run, best_run, error_with_other_reference
 from didim.identification.evidence import Evidence
-from didim.identification.exact import ExactMethod, Run
+from didim.identification.exact import ExactMethod
 from didim.identification.identify import assemble
 from didim.identification.problem import ClosedLoopProblem
 from didim.identification.rules import Iterate
@@ -59,7 +61,7 @@ def identify_exactly(
     findings = open_factor(method.model, method.simulated(method.loops[0])) if alone else []
     if verdict := unexcited(findings, CLOSE_FACTOR):
         return _failed(method, request, verdict)
-    best = method.best(others, request.progress, begun)
+    best = best_run(method, others, request.progress, begun)
     request.tell(1.0)
     if isinstance(best, Failure) and best.kind is FailureKind.FEW_EQUATIONS:
         raise InputError(
@@ -148,7 +150,9 @@ def _evidence(
         loop = SimulatedLoop(at.controller).faster(factor)
         return error_with(problem.held(at.x), loop, method.prior, standard, BANDWIDTH_STEPS)
 
-    return Evidence(problem, outcome, solution, error_at, method.error_with_other_reference)
+    return Evidence(
+        problem, outcome, solution, error_at, partial(error_with_other_reference, method)
+    )
 
 
 def _last_entry(problem: ClosedLoopProblem, at: Iterate, entry: Iteration) -> Iteration:

@@ -18,6 +18,7 @@ from didim.control.laws import OwnLaw
 from didim.control.simulated_loop import EstimatedGains
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
+from didim.identification.best_run import from_good_prior, is_explained
 from didim.identification.exact import ExactMethod
 from didim.identification.exact_estimate import identify_exactly
 from didim.identification.regressor_method import Iterated, RegressorMethod
@@ -173,8 +174,8 @@ class DIDIM:
         exact = ExactMethod("DIDIM", self, *data, loop, preprocessing, shifts, self.scan)
         early, begun = request.between(0.0, 0.5), None
         if isinstance(self.initial, str):
-            begun = exact.from_good_prior(early.progress)
-        if begun is not None and exact.is_explained(*begun):
+            begun = from_good_prior(exact, early.progress)
+        if begun is not None and is_explained(exact, *begun):
             return identify_exactly(exact, request, begun=begun)
         middle = 0.0 if begun is None else 0.5
         rest = request.between(0.5 + middle / 2, 1.0)
