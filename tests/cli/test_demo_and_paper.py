@@ -89,7 +89,7 @@ def test_wrong_options_are_one_line(capsys, arguments, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "number", [pytest.param(n, marks=pytest.mark.long if n in (5, 8) else ()) for n in TABLES]
+    "number", [pytest.param(n, marks=pytest.mark.long if n in (5, 8, 9) else ()) for n in TABLES]
 )
 def test_every_table_has_printed_and_own_numbers(runs, number):
     text = table(runs, number)

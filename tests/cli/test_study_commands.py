@@ -183,7 +183,7 @@ def test_compare_runs_what_can_run(tmp_path, capsys):
     assert "describe it in a table [controller]" in only["methods"][1]["message"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_disagreement_is_flagged(tmp_path, capsys):
     """A loop that is not the true one biases DIDIM; IDIM does not use it."""
     assert main(["init"]) == 0
@@ -222,7 +222,7 @@ def test_iv_is_a_method_of_a_study(tmp_path, capsys):
     assert "[controller]" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_compare_prefers_instruments_where_the_positions_bias_idim(tmp_path, capsys):
     """Noise of the positions at the full rate, unfiltered."""
     noisy, random = dict(table()), np.random.default_rng(0)
@@ -316,7 +316,7 @@ def test_warnings_are_one_line(tmp_path, capsys):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_progress_is_shown_at_a_terminal_only(tmp_path, capsys):
     """In a pseudo-terminal a bar is drawn on standard error; nothing is where that is a file."""
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")

@@ -18,6 +18,7 @@ import didim
 
 ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples").glob("*.py"))
+FURTHER = ("several_experiments", "own_robot")  # long tests
 
 
 @cache
@@ -109,10 +110,7 @@ def test_the_api_page_has_every_public_name():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
-    [
-        pytest.param(each, marks=[pytest.mark.long] * (each.stem == "several_experiments"))
-        for each in GALLERY
-    ],
+    [pytest.param(each, marks=[pytest.mark.long] * (each.stem in FURTHER)) for each in GALLERY],
     ids=lambda script: script.stem,
 )
 def test_the_gallery_runs(script, tmp_path, monkeypatch, capsys):

@@ -225,7 +225,7 @@ def test_a_long_delay_is_pointed_out():
     assert any("samples of the loop" in note for note in found.notes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_law_without_the_velocity_reference_is_named():
     """Gains imitate the missing term as well as they can and settle; only a fit of the other law
     tells.

@@ -105,7 +105,7 @@ def test_gains_follow_the_parameters():
     assert np.allclose(found.controller.inertia, J)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gains_that_are_given_stay():
     experiment, truth = scara_record()
     fixed = truth.controller.gains(2, np.ones(2), np.asarray(truth.controller.inertia))

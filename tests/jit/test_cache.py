@@ -79,7 +79,7 @@ def run(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_edit_in_one_file_is_seen_by_a_cached_caller_in_another(package, tmp_path):
     """`one_more` is cached; `scaled` lives in another file and is changed to return twice its
     product.

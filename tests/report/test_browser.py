@@ -146,6 +146,7 @@ def test_a_drag_zooms_the_joints_of_a_record_together(opened, demo):
     assert page.complaints == []
 
 
+@pytest.mark.long
 def test_buttons_and_keys_zoom_too(opened, demo):
     page = opened(demo, 390, has_touch=True, is_mobile=True)
     plot = page.query_selector(".plot[tabindex]")

@@ -70,7 +70,9 @@ def around_pinocchio() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "limit"), [("fixed", 1e-5), ("adaptive", 1e-6)])
+@pytest.mark.parametrize(
+    ("method", "limit"), [("fixed", 1e-5), pytest.param("adaptive", 1e-6, marks=pytest.mark.long)]
+)
 def test_smooth_friction(around_pinocchio, method, limit):
     t, expected = around_pinocchio
     assert worst(run(t=t, friction="smooth", width=0.05, method=method).tau, expected) < limit
