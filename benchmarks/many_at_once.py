@@ -66,7 +66,7 @@ def _tx40() -> tuple[didim.DynamicModel, didim.PD, didim.Experiment]:
     return model, loop, clean
 
 
-def throughput(tasks: int = 24) -> str:
+def throughput(tasks: int = 96) -> str:
     """Refined DIDIM of the TX40 in one process and in two, starts of processes included."""
     model, loop, _ = _tx40()
     settings = {"decimation": 10, "refine": True, "lack_of_fit": False, "initial": "nominal"}

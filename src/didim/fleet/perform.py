@@ -1,4 +1,4 @@
-"""One job in a worker process: parts are unpickled once, BLAS has one thread, and kernels are
+"""One job in a worker process: parts are unpickled once, a job has one thread, and kernels are
 compiled once for each machine.
 """
 
@@ -26,7 +26,7 @@ from didim.jit.compiled import cache_folder, warm
 from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.study.study import Study
-from didim.threads import one_blas_thread
+from didim.threads import one_blas_thread, single_thread
 
 try:
     import fcntl
@@ -85,7 +85,7 @@ def perform(job: Job, cache: PartCache, fetch: Fetch, report: bool = False) -> R
     try:
         if job.problem is not None:
             raise job.problem
-        with one_blas_thread(), warnings.catch_warnings():
+        with single_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the estimate has what matters, as notes
             parts = [cache.part(each, fetch) for each in job.parts]
             identification = _ready(parts, job.seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -29,7 +28,7 @@ from didim.simulation.compiling import compile_method_ahead
 from didim.structure.blocks import are_long
 from didim.structure.estimate_tests import Fit, estimate_tests
 from didim.structure.lack_of_fit import lack_of_fit
-from didim.threads import one_blas_thread
+from didim.threads import one_blas_thread, side_by_side
 
 Array = NDArray[np.float64]
 
@@ -124,10 +123,11 @@ def assemble(
     if are_long(fit.records):
         tests = estimate_tests(request.model, fit, estimate.residual)
         return replace(estimate, lack=_lack(settings, estimate, fit), tests=tests)
-    with ThreadPoolExecutor(1) as beside:
-        others = beside.submit(estimate_tests, request.model, fit, estimate.residual)
-        lack = _lack(settings, estimate, fit)
-    return replace(estimate, lack=lack, tests=others.result())
+    lack, tests = side_by_side(
+        lambda: _lack(settings, estimate, fit),
+        lambda: estimate_tests(request.model, fit, estimate.residual),
+    )
+    return replace(estimate, lack=lack, tests=tests)
 
 
 def _lack(settings: Any, estimate: Estimate, fit: Fit | None) -> LackOfFit:

@@ -17,6 +17,7 @@ from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.run import Run, Take
 from didim.simulation.sensitivities import differentiable, tangent_of
+from didim.threads import is_single_threaded
 
 Array = NDArray[np.float64]
 
@@ -47,6 +48,7 @@ def decimated_sensitivities(
     """Simulate, and decimate the sensitivities of the outputs, "tau" and "q", over the samples
     (first, one past the last); by two threads, where nothing else runs: `alone`.
     """
+    split = alone and not is_single_threaded()
     run, directions = differentiable(request, gains, delay, disturbances)
     shape, streams = (request.model.robot.n, directions.count), _streams(decimator, outputs)
 
@@ -55,7 +57,7 @@ def decimated_sensitivities(
         tangent = tangent_of(made, along, request, codes, outputs)
         return Half(made, tangent, _into(into, samples), codes)
 
-    middle = middle_of(run, directions, samples, decimator.block) if alone else None
+    middle = middle_of(run, directions, samples, decimator.block) if split else None
     first = half(run, directions, streams)
     if middle is None:
         motion = first.make()
