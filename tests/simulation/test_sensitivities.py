@@ -287,6 +287,17 @@ def test_decimated_as_they_are_produced(decimate):
     np.testing.assert_allclose(simulated.motions[0].tau, whole.motion.tau, atol=1e-9)
 
 
+def test_blocks_share_their_memory_and_results_do_not(monkeypatch):
+    base, beta, reference, J = robot_case("scara")
+    asked = base, beta, pd(J)
+    given = {"t": np.arange(0, 1.0, 2e-3), "q_ref": reference, "gains": True}
+    whole = didim.sensitivities(*asked, **given)
+    monkeypatch.setattr("didim.simulation.run.BLOCK_NUMBERS", 3000)
+    parts = didim.sensitivities(*asked, **given)
+    np.testing.assert_array_equal(parts.tau, whole.tau)
+    np.testing.assert_array_equal(parts.q, whole.q)
+
+
 def test_a_law_of_the_users_own_is_a_closed_box():
     @didim.control_law
     def law(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):

@@ -23,7 +23,7 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, register_model
 from numba.np.arrayobj import make_array
 
-LANES, FEW_LANES = 16, 4
+LANES, FEW_LANES = 8, 4
 
 _open: Any = make_array
 _tools: Any = cgutils

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from numba.np.numpy_support import as_dtype
 
 _tools: Any = cgutils
 _types: Any = types
-_dtype: Any = as_dtype
+_dtype: Any = cache(as_dtype)
 
 Record = TypeVar("Record", bound=tuple[Any, ...])
 

@@ -114,6 +114,7 @@ def _into(streams: Mapping[str, Stream], samples: tuple[int, int]) -> Take:
         part = slice(max(start - first, 0), max(stop - first, 0))
         for name, block in (("tau", of_tau), ("q", of_q)):
             if block[part].size:
-                streams[name].push(block[part].reshape(-1, block.shape[1] * block.shape[2]))
+                stream, rows = streams[name], block[part].reshape(-1, np.prod(block.shape[1:]))
+                stream.push(rows if stream.decimation.streams else rows.copy())
 
     return take

@@ -23,11 +23,15 @@ Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
 Take = Callable[[int, Array, Array], None]
 """Takes a block of sensitivities: its first output row, those of the torque (rows, n, m) and of the
-position (rows, n, m); m is 0 for an output that nobody asked for.
+position (rows, n, m); m is 0 for an output that nobody asked for. The next block has the same
+memory: what is kept must be copied.
 """
 
 BLOCK_NUMBERS = 1 << 19
 """Numbers in one block of sensitivities; half and twice as many were slower."""
+
+SPARE_ROWS = 2
+"""Of a block: the next ones may have a few rows more."""
 
 SHORTEST_BLOCK = 0.02
 """s."""
@@ -162,9 +166,14 @@ class Run:
         return self._motion(row, "completed", "")
 
     def _block(self, tangent: Tangent, row: int, last: int) -> dict[str, Any]:
-        """Memory for the sensitivities of the outputs from `row` to sample `last` of the clock."""
+        """Memory for the sensitivities from output `row` to sample `last` of the clock: that of the
+        block before, where it is large enough.
+        """
         rows = int(np.searchsorted(self.out.t, last * self.period + TIME_TOLERANCE)) - row + 1
-        tau, q = (np.empty((rows, *each.shape[1:])) for each in (tangent.out_tau, tangent.out_q))
+        tau, q = (
+            each if len(each) >= rows else np.empty((rows + SPARE_ROWS, *each.shape[1:]))
+            for each in (tangent.out_tau, tangent.out_q)
+        )
         return {"first": np.array([row]), "out_tau": tau, "out_q": q}
 
     def _signals(self, start: float, end: float) -> dict[str, Any]:

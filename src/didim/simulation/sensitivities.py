@@ -85,8 +85,8 @@ def sensitivities(
 
     def take(first: int, of_tau: Array, of_q: Array) -> None:
         del first
-        blocks[0].append(directions.folded(of_tau))
-        blocks[1].append(directions.folded(of_q))
+        for kept, block in zip(blocks, (of_tau, of_q), strict=True):
+            kept.append(block.copy() if directions.fold is None else directions.folded(block))
 
     run, directions = differentiable(request, gains, delay)
     motion = run_with(run, directions, request, take, progress)

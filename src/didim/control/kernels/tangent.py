@@ -79,16 +79,17 @@ def see_tangent(
 
 @kernel
 def error_tangent(
-    law: Law, controller_state: ControllerState, q: Any, dq: Any, T: LawTangent
+    law: Law, controller_state: ControllerState, q: Any, dq: Any, integrates: bool, T: LawTangent
 ) -> None:
-    """e and s: minus what is seen, plus e along kp, minus the reference's rate along its delay,
-    plus 1 and kp along its zero.
+    """e, where the law integrates it, and s: minus what is seen, plus e along kp, minus the
+    reference's rate along its delay, plus 1 and kp along its zero.
     """
     e, s = T.error[0], T.error[1]
     for j in range(q.shape[0]):
         for c in range(0, q.shape[1], LANES):
             at = load(q, j, c)
-            store(e, j, c, -1.0 * at)
+            if integrates:
+                store(e, j, c, -1.0 * at)
             store(s, j, c, -law.kp[j] * at - load(dq, j, c))
         if T.delay >= 0:
             T.error[0, j, T.delay] -= T.drift[0, j]
@@ -219,7 +220,7 @@ def sampled_tangent(
     slot = (controller_state.count[0] - 1) % length
     current = controller_state.line[slot] if length > 1 else v
     see_tangent(law, controller_state, q, dq, T, seen_dq)
-    error_tangent(law, controller_state, q, seen_dq, T)
+    error_tangent(law, controller_state, q, seen_dq, True, T)
     for k in range(2):
         for j in range(n):
             if counted(law, controller_state, current, k, j):

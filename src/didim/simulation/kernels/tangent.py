@@ -33,7 +33,7 @@ from didim.dynamics.kernels.derivatives import (
 )
 from didim.dynamics.kernels.regressor import add_entries, columns_type
 from didim.dynamics.kernels.tree import Tree, Values, Work, place, turn
-from didim.jit.compiled import kernel, record_type, shared, spliced
+from didim.jit.compiled import kernel, record_type, spliced
 from didim.jit.function_pointers import call_int64
 from didim.jit.lanes import LANES, load, store
 from didim.jit.struct_pointers import struct_reader
@@ -135,7 +135,7 @@ def drift(cubic: PiecewiseCubic, i: int, t: float, rates: Any) -> None:
     slope(cubic.acceleration, cubic.time, i, t, rates[2])
 
 
-@shared
+@spliced
 def instant_tangent(
     law: Law,
     tree: Tree,
@@ -157,7 +157,7 @@ def instant_tangent(
     if integrates:
         for k in range(2):
             copy_rows(x[(2 + k) * n : (3 + k) * n], T.integral[k])
-    error_tangent(law, controller_state, q, dq, T)
+    error_tangent(law, controller_state, q, dq, integrates, T)
     command_tangent(law, tree, own, controller_state, q, dq, T.integral, work, v, T)
     apply_tangent(law.gain, T.v, tau)
     for k in range(2 if integrates else 0):

@@ -89,11 +89,15 @@ def apply_tangent(gain: Any, v: Any, tau: Any) -> None:
     """tau = g v (8), of all directions (n, m)."""
     n, m = tau.shape
     for i in range(n):
+        coupled = False
+        for k in range(n):
+            coupled = coupled or (k != i and gain[i, k] != 0.0)
         for c in range(0, m, LANES):
             torque = gain[i, i] * load(v, i, c)
-            for k in range(n):
-                if k != i and gain[i, k] != 0.0:
-                    torque += gain[i, k] * load(v, k, c)
+            if coupled:
+                for k in range(n):
+                    if k != i and gain[i, k] != 0.0:
+                        torque += gain[i, k] * load(v, k, c)
             store(tau, i, c, torque)
 
 
@@ -177,14 +181,13 @@ def keep_held(
     if factor_leading(L, count) >= 0:
         return
     solve_rows(L, force[:count])
-    for j in range(n):
-        for s in range(0, m, LANES):
-            row, k = load(rows, j, s), 0
-            for i in range(held.size):
-                if held[i]:
-                    row -= column[i, j] * load(force, k, s)
-                    k += 1
-            store(rows, j, s, row)
+    k = 0
+    for i in range(held.size):
+        if held[i]:
+            for j in range(n):
+                for s in range(0, m, LANES):
+                    store(rows, j, s, load(rows, j, s) - column[i, j] * load(force, k, s))
+            k += 1
 
 
 @shared
