@@ -8,6 +8,7 @@ from scipy import signal
 
 import didim
 from didim.signals import decimation as module
+from didim.signals import decimation_stream
 from didim.signals.decimation import Decimation
 from didim.signals.zero_phase import zero_phase
 
@@ -75,8 +76,12 @@ def test_a_single_row_passes_through_a_filter():
         assert np.allclose(zero_phase([np.full((1, m), 3.0)], sections, 12), 3.0)
 
 
+@pytest.mark.parametrize("piece", [None, 1, 500])
 @pytest.mark.parametrize("factor", [2, 3, 20])
-def test_fir_takes_rows_as_they_come(factor):
+def test_fir_takes_rows_as_they_come(factor, piece, monkeypatch):
+    """Whether or not decimated rows are put together on the way."""
+    if piece is not None:
+        monkeypatch.setattr(decimation_stream, "PIECE_BYTES", piece)
     X = columns(1999, 3)
     stream, at = Decimation(factor, "fir").stream(), 0
     for size in [0, 1, 79, 0, 80, 81, 3, 240, *[7] * 100, 10_000]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import didim
+from didim.signals.trajectory import CachedTrajectory
 
 T = np.linspace(0, 1, 51)
 
@@ -122,3 +123,13 @@ def test_experiment_between_and_shapes():
         didim.Experiment(t=T, tau=tau, q_ref=None).reference()
     with pytest.raises(didim.InputError, match="q_ref has 1 joints"):
         didim.Experiment(t=T, tau=tau, q_ref=didim.Reference(T, T))
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(8.0, True), (4000.0, False)])
+def test_cubics_are_kept_where_all_of_them_fit(seconds, kept):
+    motion = didim.Fourier([[0.3, -0.3]], [[0.2, -0.1]], period=4.0, periods=round(seconds / 4))
+    cached = CachedTrajectory(motion)
+    first, second = (cached.piecewise_cubic(0.0, 4.0, 0.001) for _ in range(2))
+    assert (first is second) is kept
+    np.testing.assert_array_equal(first.value, second.value)
+    np.testing.assert_array_equal(first.value, motion.piecewise_cubic(0.0, 4.0, 0.001).value)

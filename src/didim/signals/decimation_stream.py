@@ -24,6 +24,11 @@ BLOCK_OUTPUTS = 4
 the products is with zeros.
 """
 
+PIECE_BYTES = 40 << 20
+"""Of decimated rows that are put together: more than what allocators keep to themselves (32 MiB),
+so that a long record is given back to the system piece by piece.
+"""
+
 
 class Stream:
     """Decimates columns as they come. A linear-phase filter keeps no more than its own length; the
@@ -39,6 +44,8 @@ class Stream:
         """Rows that are not yet a block."""
         self.open: Array | None = None
         """(2 HALF_LENGTH, m) sums of the new samples that the blocks to come belong to as well."""
+        self._pieces, self._loose = 0, 0
+        """Parts that are put together, and bytes of those that are not."""
 
     def push(self, rows: Array) -> None:
         """The next rows (k, m)."""
@@ -76,9 +83,17 @@ class Stream:
             dgemm(
                 1.0, block.T, bands, 1.0, reached.T, overwrite_c=True
             )  # in place: transposed, both have Fortran's order
-        self.parts.append(sums[: -2 * HALF_LENGTH])
+        self._keep(sums[: -2 * HALF_LENGTH])
         self.count += len(rows)
         self.open = sums[-2 * HALF_LENGTH :]
+
+    def _keep(self, rows: Array) -> None:
+        """Decimated rows (k, m), put together with those before once these are many."""
+        self.parts.append(rows)
+        self._loose += rows.nbytes
+        if self._loose > PIECE_BYTES:
+            self.parts[self._pieces :] = [np.concatenate(self.parts[self._pieces :])]
+            self._pieces, self._loose = len(self.parts), 0
 
     def mapped(self, columns: Callable[[Array], Array]) -> Stream:
         """The stream of other columns, which are a linear function of these, row by row; it takes

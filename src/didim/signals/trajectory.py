@@ -59,8 +59,8 @@ class Trajectory(ABC):
 
 
 class CachedTrajectory(Trajectory):
-    """A trajectory that keeps its first piecewise cubics, for loops that are simulated
-    repeatedly.
+    """A trajectory that keeps its piecewise cubics, for loops that are simulated repeatedly; those
+    of a long one are computed anew, since few of them would fit.
     """
 
     _MAX_KEPT = 32
@@ -93,12 +93,13 @@ class CachedTrajectory(Trajectory):
         return self._moved[origin]
 
     def piecewise_cubic(self, start: float, end: float, step: float) -> PiecewiseCubic:
-        """The piecewise cubic of the trajectory; those of the first chunks are computed once."""
+        """The piecewise cubic of the trajectory, computed once where that of all of it is kept."""
         key = (start, end, step)
         if (known := self._kept.get(key)) is not None:
             return known
         cubic = self.trajectory.piecewise_cubic(start, end, step)
-        if len(self._kept) < self._MAX_KEPT:
+        first, last = self.span
+        if len(self._kept) < self._MAX_KEPT and last - first <= self._MAX_KEPT * (end - start):
             self._kept[key] = cubic
         return cubic
 

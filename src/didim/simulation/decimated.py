@@ -70,6 +70,7 @@ def decimated_sensitivities(
                 streams[name].join(rest)
 
         motion = run_in_halves(middle, first, lambda: half(prepared(request), more, later), join)
+    del run, first  # of long records: a first half has outputs of its own
     if not motion.completed:
         return DecimatedSensitivities(motion, np.zeros((0, 0, 0)), directions.names)
     parts = [_result(streams.pop(name), directions, shape) for name in outputs]
