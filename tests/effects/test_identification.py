@@ -7,7 +7,7 @@ import pytest
 
 import didim
 from didim.regression.projection import project
-from didim.regression.system import observe, signal_rows
+from didim.regression.system import fill_signal_columns, observe
 from didim.signals.rows import RowSelection
 from didim.signals.states import States
 from support.effects import LOOP, NEW, identified_record, name_of, with_effects, wrong_shapes
@@ -43,7 +43,10 @@ def test_least_squares_from_exact_states(effect):
     def slopes(model, chi):
         at = states(model, chi)
         by_shape = model.slopes(at.q, at.dq, at.ddq, chi, at.slip, at.signals)[0]
-        return signal_rows(by_shape, first, selection, window).W
+        torques = [dict(enumerate(each.T)) for each in np.moveaxis(by_shape, 2, 0)]
+        found = np.zeros((first.y.size, len(torques)))
+        fill_signal_columns(found, torques, first, selection, window)
+        return found
 
     first = rows(start, np.zeros(true.size))
     found = project(start, first, rows, slopes, "wls")

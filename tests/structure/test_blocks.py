@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,27 @@ def test_what_is_missing_is_found_in_blocks(monkeypatch, wrong, first):
         rows = [each.lack.found[0] for each in (whole, some)]
         assert rows[0].value == pytest.approx(rows[1].value, abs=4 * rows[1].sigma)
         assert rows[1].sigma == pytest.approx(np.sqrt(3) * rows[0].sigma, rel=0.3)
+
+
+@pytest.mark.parametrize("method", [didim.IDIM, didim.IV])
+@pytest.mark.parametrize("missing", ["", "spring"])
+def test_blocks_of_measured_motions_name_what_the_whole_record_does(monkeypatch, method, missing):
+    """A spring that acts on joint 1, IDIM and IV."""
+    scara, loop = model("scara"), didim.PD(natural_frequency=[20.0, 50.0])
+    motion = didim.Fourier.random(scara.robot, 3, period=10.0, periods=12, share=1.0)
+    made, _ = didim.virtual_experiment(scara, scara.nominal, loop, motion, rate=200.0, noise=0.02)
+    if missing:
+        scale = 0.1 * made.tau[:, 0].std() / made.q[:, 0].std()
+        made = replace(made, tau=made.tau + scale * made.q * [1.0, 0.0])
+    settings = {"controller": loop, "decimation": 4}
+    whole = didim.identify(scara, made, method(**settings))
+    monkeypatch.setattr(blocks, "MOST_SAMPLES", 8_000)
+    some = didim.identify(scara, made, method(**settings))
+    assert (whole.lack.part, some.lack.part) == (1.0, pytest.approx(1 / 3, rel=0.15))
+    np.testing.assert_array_equal(some.values, whole.values)
+    first, second = ([(row.effect, row.joint) for row in each.lack.found] for each in (whole, some))
+    assert first == second == ([("spring", 0)] if missing else [])
+    if missing:
+        value, sigma = some.lack.found[0].value, some.lack.found[0].sigma
+        assert abs(value - whole.lack.found[0].value) < 2 * sigma
+        assert abs(value - scale) < 3 * sigma

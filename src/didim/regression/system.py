@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ _MOST = 1 << 27
 """Bytes of columns that are filtered at once, where the filter needs whole columns: longer records
 go in parts.
 """
+
+SIGNALS_AT_ONCE = 32
+"""That `fill_signal_columns` filters."""
 
 FACTORED_ROWS = 50_000
 """That `compressed` takes at once."""
@@ -123,28 +127,33 @@ def load_columns(model: TorqueModel) -> NDArray[np.bool_]:
     return is_load
 
 
-def signal_rows(
-    signals: Array,
+def fill_signal_columns(
+    into: Array,
+    torques: Iterable[Mapping[int, Array]],
     system: LinearSystem,
     selection: RowSelection,
     window: tuple[int, int],
     series: int = 0,
     weights: Array | None = None,
-) -> LinearSystem:
-    """Torques (N, n, k) of one record as the columns of W, at the rows that `system` has of it,
-    filtered and weighted as `observe` does.
+) -> None:
+    """Torques of one record as columns of `into` (r, k), at the rows that `system` has of it,
+    filtered and weighted as `observe` does. Each column has the joints that it acts on, with (N,).
     """
-    n, k = signals.shape[1:]
-    if weights is not None:
-        signals = signals * weights[:, :, None]
-    J = selection.columns(window, signals.reshape(-1, n * k)).reshape(-1, n, k)
+    own = [np.flatnonzero((system.series == series) & (system.joint == j)) for j in range(system.n)]
+    deviation = None
     if weights is not None:
         variance = selection.decimator.noise_variance(weights[window[0] : window[1]] ** 2)
-        J = J / np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))[:, :, None]
-    rows, used = system.series == series, np.zeros(J.shape[:2], dtype=bool)
-    used[system.index[rows], system.joint[rows]] = True
-    names = tuple(str(i) for i in range(k))
-    return rows_of(J, np.zeros(J.shape[:2]), used, names, series, system.correlation)
+        deviation = np.sqrt(np.maximum(variance, MIN_ROW_VARIANCE))
+    pairs = ((c, j, torque) for c, column in enumerate(torques) for j, torque in column.items())
+    while group := list(islice(pairs, SIGNALS_AT_ONCE)):
+        signals = np.empty((group[0][2].size, len(group)))
+        for i, (_, j, torque) in enumerate(group):
+            signals[:, i] = torque if weights is None else torque * weights[:, j]
+        reduced = selection.columns(window, signals)
+        for i, (c, j, _) in enumerate(group):
+            row = system.index[own[j]]
+            column = reduced[row, i]
+            into[own[j], c] = column if deviation is None else column / deviation[row, j]
 
 
 def observe(

@@ -6,7 +6,7 @@ Residuals, of the fit and of other records, count every row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from didim.dynamics.model import BaseModel
 from didim.errors import naming
 from didim.regression.projection import Projection, project
-from didim.regression.system import LinearSystem, observe, signal_rows, stack
+from didim.regression.system import LinearSystem, fill_signal_columns, observe, stack
 from didim.results.prediction import Predictor, Preprocessing, every_parameter, relative_residual
 from didim.results.validation import residual_of
 from didim.signals.bandwidth import Bandwidth
@@ -77,19 +77,26 @@ class FittedRows:
         for record in records:
             states = self._motion(record, chi)
             motion = states.q, states.dq, states.ddq, chi, states.slip, states.signals
-            slopes.append(self.model.slopes(*motion)[0])
-        return self.signal_columns(records, system, slopes)
+            by_shape = np.moveaxis(self.model.slopes(*motion)[0], 2, 0)
+            slopes.append([dict(enumerate(each.T)) for each in by_shape])
+        return self.signal_columns(records, system, slopes, len(self.model.free_shapes))
 
     def signal_columns(
-        self, records: Sequence[Experiment], system: LinearSystem, signals: Sequence[Array]
+        self,
+        records: Sequence[Experiment],
+        system: LinearSystem,
+        torques: Iterable[Iterable[Mapping[int, Array]]],
+        count: int,
     ) -> Array:
-        """(r, k) torques (N, n, k) along each record at the rows of the system."""
-        systems, selection = [], self.preprocessing.selection
-        for series, (record, torques) in enumerate(zip(records, signals, strict=True)):
+        """(r, count) torques along each record, by column and joint (N,), at the rows of the
+        system.
+        """
+        found, selection = np.zeros((system.y.size, count)), self.preprocessing.selection
+        for series, (record, columns) in enumerate(zip(records, torques, strict=True)):
             weights = self.weights(record, self.preprocessing.motion(record))
             window = self.window(record)
-            systems.append(signal_rows(torques, system, selection, window, series, weights))
-        return stack(systems).W
+            fill_signal_columns(found, columns, system, selection, window, series, weights)
+        return found
 
     def linearised(
         self, records: Sequence[Experiment], chi: Array

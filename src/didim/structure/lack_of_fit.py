@@ -4,7 +4,7 @@ is far above the noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +36,7 @@ from didim.structure.columns import SimulatedFit
 from didim.structure.of_loop import suspects_of_loop
 from didim.structure.of_robot import suspects_of_robot
 from didim.structure.simulated_motions import simulated_motions
-from didim.structure.suspect import Course
+from didim.structure.suspect import Course, Suspect
 from didim.structure.tested import scored, table_of
 
 Array = NDArray[np.float64]
@@ -147,11 +147,17 @@ def _of_measured(
 ) -> LackOfFit:
     model, how = predictor.model, predictor.preprocessing
     rows = FittedRows(model, how, Bandwidth(how.cutoff), not how.selection.ends)
-    records = regular_records(model, experiments)
+    whole = regular_records(model, experiments)
+    blocks = tested_blocks(whole, 0.0)
+    records = blocks.records
     system, courses = rows.linearised(records, predictor.parameters)
     if predictor.controller is not None:
         try:
-            system, courses = _instrumented(predictor, rows, records, system)
+            motions = simulated_motions(
+                model, predictor.parameters, predictor.controller, whole, how
+            )
+            along_blocks = [*blocks.parts_of(whole, motions)]
+            system, courses = _instrumented(predictor, rows, records, system, along_blocks)
         except (InputError, InfeasibleError) as problem:
             return LackOfFit(reason=str(problem).rstrip("."))
     if len(names) < len(model.parameter_names):
@@ -163,18 +169,20 @@ def _of_measured(
         for k, (record, (states, tau)) in enumerate(zip(records, courses, strict=True))
     ]
     suspects = suspects_of_robot(model, along, _ripples_of(system, along, rows, records), False)
-    flat = []
-    for course in along:
-        columns = [torques for each in suspects if each.torque for torques in each.torque(course)]
-        signals = np.zeros((course.t.size, model.robot.n, len(columns)))
-        for c, torques in enumerate(columns):
-            for j, torque in torques.items():
-                signals[:, j, c] = torque
-        flat.append(signals)
-    Z = rows.signal_columns(records, system, flat)
+    count = sum(each.columns for each in suspects if each.torque is not None)
+    torques = (_torques(suspects, course) for course in along)
+    Z = rows.signal_columns(records, system, torques, count)
     positions = [each.q for each in records if each.q is not None]
     steps = _have_steps(records) or any(np.any(resolution(q)) for q in positions)
-    return table_of(scored(suspects, system, Z, model.robot.joint_names, None, steps))
+    tested = scored(suspects, system, Z, model.robot.joint_names, None, steps)
+    return replace(table_of(tested), part=blocks.part)
+
+
+def _torques(suspects: Sequence[Suspect], course: Course) -> Iterator[Mapping[int, Array]]:
+    """Of the columns along a record, one after the other."""
+    for each in suspects:
+        if each.torque is not None:
+            yield from each.torque(course)
 
 
 def _have_steps(records: Sequence[Experiment]) -> bool:
@@ -187,13 +195,12 @@ def _instrumented(
     rows: FittedRows,
     records: Sequence[Experiment],
     system: LinearSystem,
+    motions: Sequence[States],
 ) -> tuple[LinearSystem, list[tuple[States, Array]]]:
-    """The equations of IV, and the simulated motions: columns of the measured ones would have the
-    noise that instruments are for.
+    """The equations of IV, and torques along the simulated motions: columns of the measured ones
+    would have the noise that instruments are for.
     """
-    model, chi, loop = predictor.model, predictor.parameters, predictor.controller
-    assert loop is not None
-    motions = simulated_motions(model, chi, loop, records, predictor.preprocessing)
+    model, chi = predictor.model, predictor.parameters
     Z = Instruments(rows, tuple(records)).columns(motions)
     weights = joint_weights(system, system.sizes)
     along = [
