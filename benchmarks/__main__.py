@@ -12,6 +12,7 @@ import sys
 import warnings
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
@@ -45,7 +46,7 @@ def main() -> None:
         + ", ".join(f"{name} {value:.2g}" for name, value in seconds.items())
         + ".",
     ]
-    text = "\n".join(lines)
+    text = "\n".join(line if line.startswith("|") else fill(line, 100) for line in lines)
     print(text)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "bench.md").write_text(text + "\n")

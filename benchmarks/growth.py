@@ -109,7 +109,11 @@ def growths() -> list[Growth]:
         model = chain(n)
         record = virtual(model)
         method = didim.DIDIM(
-            controller=loop(), initial="nominal", max_iterations=2, exact_interval=False
+            controller=loop(),
+            initial="nominal",
+            max_iterations=2,
+            exact_interval=False,
+            lack_of_fit=False,
         )
         # one step a sample whatever the number of joints: stiffness is another matter
         soft = didim.PD(natural_frequency=30.0)
@@ -123,7 +127,11 @@ def growths() -> list[Growth]:
     fast = [virtual(tx40, 10.0, rate) for rate in RATES]
     several = [virtual(tx40, 10.0, seed=seed) for seed in range(4)]
     method = didim.DIDIM(
-        controller=loop(), initial="nominal", max_iterations=2, exact_interval=False
+        controller=loop(),
+        initial="nominal",
+        max_iterations=2,
+        exact_interval=False,
+        lack_of_fit=False,
     )
     identify = lambda records: taken(lambda: didim.identify(tx40, records, method), 2)  # noqa: E731
     return [

@@ -51,10 +51,11 @@ def rows() -> list[Row]:
 
 
 def didim_settings(start: np.ndarray) -> didim.DIDIM:
-    """Four plain steps from `start` (p,), gains known, as the script does them."""
+    """Four plain steps from `start` (p,), gains known and nothing tested, as the script does."""
     case, _, gains = record()
     return didim.DIDIM(
         exact_interval=False,
+        lack_of_fit=False,
         controller=didim.PD(kp=gains.kp, kv=gains.kv),
         initial=case.model.base.matrix @ start,
         decimation=N_D,
@@ -159,7 +160,7 @@ def _refined() -> Row:
         model, model.nominal, right, trajectory, rate=200, noise=0.02
     )
     believed = didim.PD(kp=0.7 * omega / 2, kv=0.7 * 2 * omega * J)
-    method = didim.DIDIM(controller=believed, decimation=4, estimate_gains=True)
+    method = didim.DIDIM(controller=believed, decimation=4, estimate_gains=True, lack_of_fit=False)
     found = didim.identify(model, experiment, method)
     taken = best({"didim": lambda: didim.identify(model, experiment, method)})["didim"]
     begin = time.perf_counter()
@@ -225,7 +226,8 @@ def long_record(samples: int = LONG) -> tuple[didim.DynamicModel, didim.Experime
 
 def _idim() -> Row:
     model, experiment = long_record()
-    method, task = didim.IDIM(cutoff=20.0, decimation=N_D), f"IDIM, TX40, {LONG} x 6"
+    method = didim.IDIM(cutoff=20.0, decimation=N_D, lack_of_fit=False)
+    task = f"IDIM, TX40, {LONG} x 6"
     peer = "figaroh: filter, differences, regressor, decimation, QR"
     taken = best({"didim": lambda: didim.identify(model, experiment, method)})["didim"]
     if not (installed("figaroh") and installed("pin")):

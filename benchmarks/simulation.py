@@ -210,9 +210,9 @@ def rows() -> list[Row]:
         c = loop.by_c()
         taken = best({"didim": ours["fixed"], "c": c})
         told = f"{label} (torque error {torque_error(c(), truth['smooth'][:-1]):.0e})"
-        found.append(Row(fixed, taken["didim"], told, taken["c"], errors["fixed"], "<= 2.5"))
+        found.append(Row(fixed, taken["didim"], told, taken["c"], errors["fixed"], "<= 1.4"))
     else:
-        found.append(missing(fixed, f"{label}, no compiler", "<= 2.5"))
+        found.append(missing(fixed, f"{label}, no compiler", "<= 1.4"))
     for method, target in (("LSODA", ">= 10"), ("RK45", ""), ("DOP853", "")):
         label = f"SciPy's {method} at 1e-6 around Pinocchio"
         if not installed("pin"):
