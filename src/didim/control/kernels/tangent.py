@@ -92,12 +92,14 @@ def error_tangent(
                 store(e, j, c, -1.0 * at)
             store(s, j, c, -law.kp[j] * at - load(dq, j, c))
         if T.delay >= 0:
-            T.error[0, j, T.delay] -= T.drift[0, j]
+            if integrates:
+                T.error[0, j, T.delay] -= T.drift[0, j]
             T.error[1, j, T.delay] -= law.kp[j] * T.drift[0, j] + law.ff[j] * T.drift[1, j]
         if T.gain[0, j] >= 0:
             T.error[1, j, T.gain[0, j]] += controller_state.error[0, j]
         if T.gain[5, j] >= 0:
-            T.error[0, j, T.gain[5, j]] += 1.0
+            if integrates:
+                T.error[0, j, T.gain[5, j]] += 1.0
             T.error[1, j, T.gain[5, j]] += law.kp[j]
 
 
