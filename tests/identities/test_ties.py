@@ -10,7 +10,6 @@ from ctypes import CDLL, POINTER, c_double
 from dataclasses import replace
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import didim
@@ -79,6 +78,7 @@ def test_against_pinocchio(seed, tmp_path):
     urdf = with_mimic(random_urdf(seed, 6).replace("continuous", "revolute"), mimics)
     robot = loaded(tmp_path, urdf)
     model = didim.DynamicModel(robot, [])
+    pin = pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
     peer = pin.buildModelFromXML(urdf, mimic=True)
     assert peer.nv == robot.n
     data = peer.createData()
