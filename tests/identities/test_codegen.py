@@ -160,7 +160,7 @@ def test_a_simulation_is_the_same_without_it(friction):
         assert code.robot != 0
         assert code.recursion == 0
         if not own:
-            code = code._replace(robot=0, recursion=recursion.address)
+            code = code._replace(robot=0, recursion=recursion.address, rates=code.all_rates)
         run.plant = run.plant._replace(code=code)
         torques.append(run.fixed(None).tau)
     assert np.abs(torques[0] - torques[1]).max() < 1e-9 * np.abs(torques[0]).max()

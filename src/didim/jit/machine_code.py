@@ -35,7 +35,7 @@ _REAL, _WHOLE = ir.DoubleType(), ir.IntType(64)
 
 @dataclass(frozen=True)
 class Program:
-    """The function int64 f(double *a, double *b, ...) as data."""
+    """The function int64 f(double *a, double *b, ..., double x, ...) as data."""
 
     arrays: tuple[str, ...]
     """Names of the arguments, in order. The arrays must not overlap."""
@@ -48,6 +48,8 @@ class Program:
     that does not, or -1. One that is not a number does not.
     """
     margin: float
+    numbers: tuple[str, ...] = ()
+    """Names of the arguments behind the arrays that are numbers."""
 
 
 class MachineCode:
@@ -89,14 +91,16 @@ class _Builder:
 
     def __init__(self, program: Program) -> None:
         self.module = ir.Module()
-        kind = ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(program.arrays))
+        count = len(program.arrays)
+        pointers, numbers = [_REAL.as_pointer()] * count, [_REAL] * len(program.numbers)
+        kind = ir.FunctionType(_WHOLE, pointers + numbers)
         function = ir.Function(self.module, kind, NAME)
-        for argument, name in zip(function.args, program.arrays, strict=True):
+        for argument, name in zip(function.args, program.arrays, strict=False):
             argument.name = name
             argument.add_attribute("noalias")
-        self._arrays = dict(zip(program.arrays, function.args, strict=True))
+        self._arrays = dict(zip(program.arrays, function.args, strict=False))
         self._build = ir.IRBuilder(function.append_basic_block())
-        self._values: dict[str, Any] = {}
+        self._values = dict(zip(program.numbers, function.args[count:], strict=True))
         for statement in program.statements:
             self._values[statement.name] = self._computed(statement)
         for element, symbol in program.outputs:

@@ -13,14 +13,14 @@ from didim.jit.ahead import compile_ahead
 from didim.jit.compiled import Entry
 from didim.signals.kernels.zero_phase import forward_backward
 from didim.simulation.kernels.fixed import run_fixed, run_sensitive
-from didim.simulation.kernels.plant import rates, sample
+from didim.simulation.kernels.plant import rates, rates_by_code, sample
 
 
 def compile_loop_ahead(sampled: bool, sensitive: bool) -> bool:
     """Compile what the cache lacks for the loop of a controller, `sampled` or continuous, in two
     processes; `sensitive`: with the sensitivities. Returns whether it lacks any.
     """
-    there: list[Entry[..., Any]] = [rates, *([sample] if sampled else []), run_fixed]
+    there: list[Entry[..., Any]] = [rates_by_code, rates, *([sample] if sampled else []), run_fixed]
     there += [inverse_dynamics_batch, *([run_sensitive] if sensitive else [])]
     here: list[Entry[..., Any]] = [
         inertia_matrix_batch,

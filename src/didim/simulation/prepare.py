@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.kernels.law import COMPUTED_TORQUE, NO_VELOCITY, Law
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
-from didim.dynamics.codegen.robot_code import robot_code
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
+from didim.simulation.instant_code import run_code
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
@@ -96,7 +96,7 @@ def prepared(request: SimulationRequest) -> Run:
         model, request.parameters, values, law, drive_of(loop), kind, request.width, probe, own,
         request.signals,
     )  # fmt: skip
-    code = robot_code(model.tree, model.layout.tied)
+    code = run_code(model, law, drive_of(loop), kind)
     memory = memory_of(model, loop)
     plant = make_plant(
         model,

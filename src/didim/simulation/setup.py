@@ -15,10 +15,10 @@ from didim.dynamics.kernels.tree import Values
 from didim.dynamics.torque import Signals, TorqueModel
 from didim.dynamics.tree_memory import TreeMemory, work_of
 from didim.errors import InputError
-from didim.jit.machine_code import MachineCode
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE, PiecewiseCubic
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
+from didim.simulation.instant_code import RunCode
 from didim.simulation.kernels.contact import SMOOTH, Code, ContactWorkspace
 from didim.simulation.kernels.plant import (
     CONTINUOUS,
@@ -28,6 +28,7 @@ from didim.simulation.kernels.plant import (
     Plant,
     own_model,
     rates,
+    rates_by_code,
     recursion,
     sample,
     terms,
@@ -35,7 +36,6 @@ from didim.simulation.kernels.plant import (
 from didim.validation import samples
 
 Array = NDArray[np.float64]
-
 LONGEST_STEP = 1e-3
 """Of the integration, s, where nothing else is requested."""
 
@@ -138,22 +138,25 @@ def memory_of(model: TorqueModel, loop: Controller | None) -> tuple[TreeMemory, 
     return TreeMemory(model.layout), TreeMemory(layout, with_terms=own is not None)
 
 
-def code_of(model: TorqueModel, own_code: MachineCode | None, law: Law, drive: int) -> Code:
+def code_of(model: TorqueModel, machine_code: RunCode, law: Law, drive: int) -> Code:
     """The addresses of what a run needs, compiled now unless it was; 0 for what it does not."""
+    robot, instant = machine_code
     return Code(
-        0 if own_code is None else own_code.address,
-        recursion.address if own_code is None else 0,
+        0 if robot is None else robot.address,
+        recursion.address if robot is None else 0,
         terms.address if model.layout.terms.terms else 0,
         0 if law.kind in (GAINS_ONLY, USER) else own_model.address,
-        rates.address,
+        (rates if instant is None else rates_by_code).address,
         sample.address if drive == HELD else 0,
+        0 if instant is None else instant.address,
+        rates.address,
     )
 
 
 def make_plant(
     model: TorqueModel,
     values: Values,
-    code: MachineCode | None,
+    code: RunCode,
     loop: Controller | None,
     law: Law,
     reference: PiecewiseCubic,

@@ -50,6 +50,8 @@ class Code(NamedTuple):
     model: int  # of the controller's own model
     rates: int  # dy/dt
     sample: int  # a sample of the controller
+    instant: int  # machine code of law, friction and acceleration, for most instants
+    all_rates: int  # dy/dt at the others
 
 
 class ContactWorkspace(NamedTuple):
@@ -66,7 +68,7 @@ class ContactWorkspace(NamedTuple):
     limit: Any  # (2, c) limit of each contact at this instant, forward and backward
 
 
-code_type = record_type(Code, *[int64] * 6)
+code_type = record_type(Code, *[int64] * 8)
 contact_workspace_type = record_type(
     ContactWorkspace,
     float64[::1],
@@ -147,6 +149,27 @@ def hold(
         i = contacts.slow[a]
         for j in range(n):
             ddq[j] -= contacts.column[i, j] * contacts.force[i]
+
+
+@kernel
+def stick(
+    values: Values, h: float, work: Work, contacts: ContactWorkspace, ddq: Any, slip: Any
+) -> None:
+    """Find the contacts that are slow at the acceleration ddq (n,) of sliding, hold them, and write
+    the slip of all.
+    """
+    known, slow = 0, find_slow(values, h, 0, contacts, ddq)
+    while slow > known:
+        hold(values, h, slow, work, contacts, ddq)
+        known, slow = slow, find_slow(values, h, slow, contacts, ddq)
+    contacts.count[0] = slow
+    for i in range(slip.size):
+        u, f = contacts.speed[i], contacts.force[i]
+        limit = contacts.limit[FORTH, i] if f > 0.0 else contacts.limit[BACK, i]
+        if abs(u) > REST_SPEED or not can_stick(contacts, i):
+            slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
+        else:
+            slip[i] = f / limit if limit > 0.0 else 0.0
 
 
 @kernel
@@ -283,18 +306,7 @@ def accelerate(
         add_contact(values, i, -contacts.force[i], ddq)
     solve(work.M, ddq)
     if friction == EXACT:
-        known, slow = 0, find_slow(values, h, 0, contacts, ddq)
-        while slow > known:
-            hold(values, h, slow, work, contacts, ddq)
-            known, slow = slow, find_slow(values, h, slow, contacts, ddq)
-        contacts.count[0] = slow
-        for i in range(c):
-            u, f = contacts.speed[i], contacts.force[i]
-            limit = contacts.limit[FORTH, i] if f > 0.0 else contacts.limit[BACK, i]
-            if abs(u) > REST_SPEED or not can_stick(contacts, i):
-                slip[i] = 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
-            else:
-                slip[i] = f / limit if limit > 0.0 else 0.0
+        stick(values, h, work, contacts, ddq, slip)
         if code.terms != 0:
             call_int64(code.terms, (plant, REST_UNDER_LOAD, q, dq))
     return -1

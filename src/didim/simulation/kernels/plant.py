@@ -20,21 +20,25 @@ from didim.control.kernels.law import (
     law_type,
     sampled_command,
 )
-from didim.dynamics.kernels.direct import factored_by_recursion
+from didim.dynamics.kernels.direct import factored_by_code, factored_by_recursion
+from didim.dynamics.kernels.elementary import tanhs
+from didim.dynamics.kernels.inverse import contact_speed
 from didim.dynamics.kernels.terms import add_to_bias, set_channels
-from didim.dynamics.kernels.tree import tree_type, values_type, work_type
+from didim.dynamics.kernels.tree import plain, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
 from didim.jit.compiled import by_address, kernel, record_type, shared
-from didim.jit.function_pointers import array_at
+from didim.jit.function_pointers import array_at, call_int64
 from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import double_pointer, float64, int64, void
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, piecewise_cubic_type, read
 from didim.simulation.kernels.contact import (
+    SMOOTH,
     SMOOTH_UNDER_LOAD,
     TERMS_AND_LIMITS,
     accelerate,
     code_type,
     contact_workspace_type,
+    stick,
 )
 from didim.simulation.kernels.contact_terms import (
     add_term_limits,
@@ -48,6 +52,10 @@ RUNAWAY_SPEED = 1e5
 """rad/s or m/s: a velocity above this counts as divergence."""
 LARGEST_TORQUE = 1e50
 """N.m or rad/s^2: a torque or acceleration above this counts as infinite."""
+ORDINARY_CONDITIONS = 4
+"""Of the machine code of an instant, besides one for each joint of a law: those before its
+contacts.
+"""
 OK = -1
 """Status of an instant: OK, a joint j (the inertia matrix fails there), or -2 - j (its motion or
 torque diverges).
@@ -337,3 +345,52 @@ def rates(plant_address: int, t: float, state: Any, h: float, slopes: Any) -> in
         rate[j] = dq[j]
         rate[n + j] = instant.ddq[j]
     return status if status != OK else too_large(instant.ddq)
+
+
+@by_address(int64(int64, float64, double_pointer, float64, double_pointer))
+def rates_by_code(plant_address: int, t: float, state: Any, h: float, slopes: Any) -> int:
+    """`rates` by the machine code of the robot and of the instant (`instant_code.py`). Contacts
+    that come to rest are held here; instants that are out of the ordinary are left to `rates`.
+
+    Implements (22).
+    """
+    plant = read_plant(plant_address)
+    values, law, work = plant.values, plant.law, plant.work
+    instant, contacts, controller_state = plant.instant, plant.contacts, plant.controller_state
+    n = instant.tau.size
+    y, rate = array_at(state, 4 * n), array_at(slopes, 4 * n)
+    i, u = 0, 0.0
+    if plant.drive == CONTINUOUS:
+        time = plant.reference.time
+        i = find(time, t, plant.cursor[0])
+        plant.cursor[0] = i
+        u = min(max(t, time[0]), time[time.size - 1]) - time[i]
+    if plant.friction == SMOOTH:
+        for c in range(instant.slip.size):
+            contacts.smooth[c] = contact_speed(values, c, y[n : 2 * n]) / plant.width
+        tanhs(contacts.smooth)
+    contacts.count[0] = 0
+    failed = factored_by_code(
+        plain(plant.tree), values, plant.code.robot, y[:n], y[n : 2 * n], work
+    )
+    found = call_int64(
+        plant.code.instant,
+        (
+            *(y, rate, work.M, work.bias, instant.tau, instant.ddq, instant.slip),
+            *(values.viscous, values.viscous_positive, values.viscous_negative, values.offset),
+            *(values.limit_positive, values.limit_negative, contacts.limit),
+            *(contacts.speed, contacts.force, contacts.smooth),
+            *(plant.reference.value[i], plant.reference.rate[i]),
+            *(law.kp, law.kv, law.ki, law.kiv, law.ff, law.gain, law.saturation),
+            *(controller_state.reference, controller_state.seen, controller_state.error),
+            *(controller_state.integral, instant.v, h, u),
+        ),
+    )
+    if failed < 0 and found < 0:
+        return OK
+    if failed >= 0 or found < (n if plant.drive == CONTINUOUS else 0) + ORDINARY_CONDITIONS:
+        return call_int64(plant.code.all_rates, (plant_address, t, state, h, slopes))
+    stick(values, h, work, contacts, instant.ddq, instant.slip)
+    for j in range(n):
+        rate[n + j] = instant.ddq[j]
+    return too_large(instant.ddq)
