@@ -13,7 +13,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import didim
 from didim.dynamics.codegen.driven_code import driven_code
-from didim.dynamics.codegen.motion_code import STAGES_PER_PAIR, motion_code
+from didim.dynamics.codegen.motion_code import STAGES, STAGES_PER_PAIR, motion_code
 from didim.dynamics.codegen.robot_code import MOST_JOINTS, robot_code
 from didim.dynamics.kernels.tree import Tree
 from didim.simulation.kernels.plant import recursion
@@ -76,18 +76,21 @@ def test_derivatives_and_columns_are_those_of_the_kernels(tmp_path):
     for model in (*few[:4], *few[5:8]):
         n, p = model.robot.n, len(model.parameter_names)
         phi = np.where(np.isfinite(model.nominal), model.nominal, 0.1)
-        values, q, dq, ddq = model.values(phi), *rng.uniform(-2, 2, (3, n))
-        by_q, by_dq, W = np.full((n, n), np.nan), np.full((n, n), np.nan), np.zeros((n, p))
+        values, (q, dq, ddq) = model.values(phi), rng.uniform(-2, 2, (3, n, STAGES))
+        by_q, by_dq = np.full((2, STAGES, n, n), np.nan)
+        W = np.zeros((STAGES, n, p))
         code = motion_code(model.tree, model.columns, p, np.inf)
-        arrays = [q, np.cos(q), np.sin(q), dq, ddq, np.ascontiguousarray(values.link)]
-        arrays += [values.viscous, by_q, by_dq, W]
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(arrays))
-        function(code.address)(*(array.ctypes.data for array in arrays))
+        arrays = [np.ascontiguousarray(values.link), values.viscous]
+        arrays += [q, np.cos(q), np.sin(q), dq, ddq, by_q, by_dq, W]
+        kinds = [ctypes.c_void_p] * len(arrays)
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address)
+        function(*(array.ctypes.data for array in arrays), STAGES)
         links = np.unique(model.columns.link[model.columns.link >= 0])
+        motion = q.T, dq.T, ddq.T
         for found, expected in (
-            (by_q, model.derivatives(q, dq, ddq, phi)[0][0]),
-            (by_dq, model.derivatives(q, dq, ddq, phi)[1][0]),
-            (W[:, links], model.regressor(q, dq, ddq)[0][:, links]),
+            (by_q, model.derivatives(*motion, phi)[0]),
+            (by_dq, model.derivatives(*motion, phi)[1]),
+            (W[:, :, links], model.regressor(*motion)[:, :, links]),
         ):
             atol = 1e-12 * max(1.0, np.abs(expected).max())
             np.testing.assert_allclose(found, expected, atol=atol)
@@ -99,8 +102,9 @@ def test_short_runs_and_long_arms_have_no_code_for_derivatives():
     assert driven_code(MOST_JOINTS + 1) is None
 
 
+@pytest.mark.parametrize("torque", [True, False])
 @pytest.mark.parametrize("n", [1, 4, 9])
-def test_accelerations_in_many_directions_solve_the_equations_of_motion(n):
+def test_accelerations_in_many_directions_solve_the_equations_of_motion(n, torque):
     rng, m = np.random.default_rng(n), 24
     root, by_q, by_dq = rng.normal(size=(3, n, n))
     M = root @ root.T + np.eye(n)
@@ -108,10 +112,12 @@ def test_accelerations_in_many_directions_solve_the_equations_of_motion(n):
     L[np.diag_indices(n)] = 1 / np.diag(L)
     share, W, tau = rng.uniform(1, 2, n), *rng.normal(size=(2, n, m))
     x, K = rng.normal(size=(2 * n, m)), np.full((2 * n, m), np.nan)
-    arrays = [by_q, by_dq, share, L, W, tau, x, K]
+    arrays = [by_q, by_dq, share, L, W, tau, x, K] if torque else [by_q, by_dq, L, W, x, K]
     kinds = [ctypes.c_void_p] * len(arrays)
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(driven_code(n).address)
+    code = driven_code(n, torque)
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address)
     function(*(array.ctypes.data for array in arrays), m)
+    tau *= torque
     force = share[:, None] * tau - W - by_q @ x[:n] - by_dq @ x[n:]
     np.testing.assert_array_equal(K[:n], x[n:])
     np.testing.assert_allclose(M @ K[n:], force, atol=1e-12 * np.abs(force).max())

@@ -18,7 +18,9 @@ _REAL, _WHOLE, _WORD = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 
 @dataclass(frozen=True)
 class LaneProgram:
-    """The function int64 f(double *a, ..., double *T, ..., int64 width) as data; it returns 0."""
+    """The function int64 f(double *a, ..., double *T, ..., double *B, ..., int64 width) as data; it
+    returns 0.
+    """
 
     arrays: tuple[str, ...]
     """Names of arrays of numbers, which are the same in all columns."""
@@ -30,6 +32,10 @@ class LaneProgram:
     """Rows that are written, and their values."""
     lanes: int
     """Columns at once; `width` is a multiple of it."""
+    blocks: Sequence[tuple[str, int]] = ()
+    """Names and sizes of arrays (width, size) that have a block of numbers for each column: "B[3]"
+    is the fourth of all blocks. They can be written, not read.
+    """
 
 
 def lane_code(program: LaneProgram) -> MachineCode:
@@ -43,7 +49,8 @@ class _Builder:
     def __init__(self, program: LaneProgram) -> None:
         self.module, self._lanes = ir.Module(), program.lanes
         self._vector = ir.VectorType(_REAL, program.lanes)
-        names = (*program.arrays, *program.tables)
+        self._sizes = dict(program.blocks)
+        names = (*program.arrays, *program.tables, *self._sizes)
         kind = ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(names) + [_WHOLE])
         function = ir.Function(self.module, kind, NAME)
         for argument in function.args[:-1]:
@@ -55,10 +62,16 @@ class _Builder:
         self._build, self._values = ir.IRBuilder(body), dict[str, Any]()
         self._column = self._build.phi(_WHOLE)
         self._column.add_incoming(ir.Constant(_WHOLE, 0), begin)
+        self._blocks = {
+            name: self._build.gep(
+                self._arrays[name], [self._build.mul(self._column, ir.Constant(_WHOLE, size))]
+            )
+            for name, size in program.blocks
+        }
         for each in program.statements:
             self._values[each.name] = self._computed(each)
         for element, symbol in program.outputs:
-            self._build.store(self._value(symbol), self._row(*_parts(element)), align=8)
+            self._write(*_parts(element), self._value(symbol))
         following = self._build.add(self._column, ir.Constant(_WHOLE, program.lanes))
         self._column.add_incoming(following, body)
         self._build.cbranch(self._build.icmp_signed("<", following, self._width), body, end)
@@ -83,6 +96,15 @@ class _Builder:
                 place = self._build.gep(self._arrays[name], [ir.Constant(_WHOLE, number)])
                 self._values[symbol] = self._spread(self._build.load(place))
         return self._values[symbol]
+
+    def _write(self, name: str, number: int, value: Any) -> None:
+        if name not in self._sizes:
+            self._build.store(value, self._row(name, number), align=8)
+            return
+        for lane in range(self._lanes):
+            at = ir.Constant(_WHOLE, lane * self._sizes[name] + number)
+            each = self._build.extract_element(value, ir.Constant(_WORD, lane))
+            self._build.store(each, self._build.gep(self._blocks[name], [at]))
 
     def _row(self, name: str, number: int) -> Any:
         """Where the lanes of a row lie."""

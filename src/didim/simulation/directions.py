@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from didim.control.kernels.law import COMPUTED_TORQUE, USER, Law
+from didim.control.kernels.law import COMPUTED_TORQUE, GAINS_ONLY, USER, Law
 from didim.control.kernels.tangent import LawTangent
 from didim.control.law import DRIVE_GAIN, GAINS, ZERO, Controller
 from didim.control.tuning import inertia_slopes
@@ -25,12 +26,27 @@ from didim.errors import InputError
 from didim.jit.lanes import padded_lanes
 from didim.jit.machine_code import MachineCode
 from didim.simulation.disturbances import NO_DISTURBANCES, Disturbances
+from didim.simulation.kernels.contact import EXACT
+from didim.simulation.kernels.linearised import STAGES, Linearised
+from didim.simulation.kernels.plant import CONTINUOUS
 from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.run import Run
 
 Array = NDArray[np.float64]
-Codes = tuple[MachineCode | None, MachineCode | None]
-"""`driven_code` and `motion_code`."""
+
+
+class Codes(NamedTuple):
+    """Machine code of a run with sensitivities, as far as there is any."""
+
+    driven: MachineCode | None
+    free: MachineCode | None  # `driven` without d(tau), where the law is in the matrices
+    motion: MachineCode | None
+    group: int  # stages that are linearised at once
+
+    @property
+    def addresses(self) -> list[int]:
+        """Of the three, 0 for what there is not."""
+        return [0 if code is None else code.address for code in self[:3]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +72,23 @@ class Directions:
         return run if self.fold is None else run @ self.fold
 
     def codes(self, run: Run, model: TorqueModel) -> Codes:
-        """Machine code for a run, which must live as long as it."""
-        stages = 4 * run.substeps * run.end / run.period
-        width = padded_lanes(self.count)
-        return (
-            driven_code(model.robot.n),
-            motion_code(run.plant.tree, model.columns, width, stages),
+        """Machine code for a run, which must live as long as it.
+
+        The stages of a step are linearised together if nothing in it must be seen while the plant
+        is at that stage: effects by expressions, smooth friction, laws with a model or integrals.
+        """
+        stages, n, plant = 4 * run.substeps * run.end / run.period, model.robot.n, run.plant
+        motion = motion_code(plant.tree, model.columns, padded_lanes(self.count), stages)
+        law = plant.law
+        by_gains = law.kind == GAINS_ONLY and not law.coupled and run.size == 2 * n
+        together = (
+            motion is not None
+            and plant.tree.terms == 0
+            and plant.friction == EXACT
+            and (plant.drive != CONTINUOUS or by_gains)
         )
+        free = driven_code(n, torque=False) if together and plant.drive == CONTINUOUS else None
+        return Codes(driven_code(n), free, motion, STAGES if together else 1)
 
     def tangent(
         self,
@@ -75,7 +101,6 @@ class Directions:
         """Derivatives at the start of a run, `kept` (2 n, M) those of its state, and scratch; those
         of the `outputs` are written down.
         """
-        addresses = [0 if code is None else code.address for code in codes]
         n, c, b = model.robot.n, len(model.contacts), len(model.parameter_names)
         M, rows = padded_lanes(self.count), run.size
         line = run.plant.controller_state.line.shape[0]
@@ -97,9 +122,22 @@ class Directions:
             ground=allocate_ground(run.plant.work.R.shape[0]),
         )
         state[: 2 * n, : self.count] = kept
+        at = Linearised(
+            motion=np.zeros((5, n, STAGES)),
+            W=np.zeros((STAGES, n, M)),
+            by_q=np.zeros((STAGES, n, n)),
+            by_dq=np.zeros((STAGES, n, n)),
+            L=np.zeros((STAGES, n, n)),
+            slip=np.zeros((STAGES, c)),
+            held=np.zeros((STAGES, c), dtype=np.int64),
+            column=np.zeros((STAGES, c, n)),
+            coupling=np.zeros((STAGES, c, c)),
+            slope=np.zeros((STAGES, n)),
+        )
         return Tangent(
-            driven_code=addresses[0],
-            motion_code=addresses[1],
+            *codes.addresses,
+            group=codes.group,
+            at=at,
             columns=model.columns,
             law=law,
             y=state,
@@ -108,14 +146,9 @@ class Directions:
             tau=table.copy(),
             seen=table.copy(),
             filled=b + self.disturbances.count + len(model.layout.terms.free),
-            W=table.copy(),
             M=square.copy(),
-            by_q=square.copy(),
-            by_dq=square.copy(),
             ground=allocate_ground(run.plant.work.R.shape[0]),
-            slip=np.zeros(c),
             A=np.zeros((c, c)),
-            held=np.zeros(c, dtype=np.int64),
             force=np.zeros((c, M)),
             share=np.ones(n),
             own=np.zeros((2, n, n)),

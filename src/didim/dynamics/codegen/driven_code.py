@@ -21,20 +21,25 @@ joints and no faster for more.
 """
 
 
-def driven_code(n: int) -> MachineCode | None:
-    """The code for n joints; None where the kernel does its work, see `robot_code`."""
-    return None if n > MOST_JOINTS or generic() else _compiled(n)
+def driven_code(n: int, torque: bool = True) -> MachineCode | None:
+    """The code for n joints, with or without d(tau); None where the kernel does its work, see
+    `robot_code`.
+    """
+    return None if n > MOST_JOINTS or generic() else _compiled(n, torque)
 
 
 @cache
-def _compiled(n: int) -> MachineCode:
-    return lane_code(_program(n))
+def _compiled(n: int, torque: bool) -> MachineCode:
+    return lane_code(_program(n, torque))
 
 
-def _program(n: int) -> LaneProgram:
+def _program(n: int, torque: bool) -> LaneProgram:
     code = Trace()
     x: Vector = [f"x[{i}]" for i in range(2 * n)]
-    force: Vector = [code.sub(code.mul(f"share[{i}]", f"tau[{i}]"), f"W[{i}]") for i in range(n)]
+    force: Vector = [
+        code.sub(code.mul(f"share[{i}]", f"tau[{i}]") if torque else 0.0, f"W[{i}]")
+        for i in range(n)
+    ]
     for slopes, moved in (("by_q", x[:n]), ("by_dq", x[n:])):
         for k in range(n):
             force = [
@@ -48,5 +53,6 @@ def _program(n: int) -> LaneProgram:
                 force[i] = code.sub(force[i], code.mul(f"L[{high * n + low}]", force[k]))
     outputs = [(f"K[{i}]", x[n + i]) for i in range(n)]
     outputs += [(f"K[{n + i}]", force[i]) for i in range(n)]
-    arrays, tables = ("by_q", "by_dq", "share", "L"), ("W", "tau", "x", "K")
+    arrays = ("by_q", "by_dq", *(("share",) if torque else ()), "L")
+    tables = ("W", *(("tau",) if torque else ()), "x", "K")
     return LaneProgram(arrays, tables, code.statements, outputs, LANES)

@@ -1,8 +1,7 @@
 """A robot's own machine code for sensitivities: d tau/d q, d tau/d dq and the link columns of the
-regressor at one motion.
+regressor, at the motions of all stages of a step side by side in the vector registers.
 
-It takes a third to two thirds of the time of the kernels that serve every robot. The columns that a
-model leaves out are not computed.
+The columns that a model leaves out are not computed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from didim.dynamics.codegen.robot_code import MOST_JOINTS, FrozenArray, frozen, 
 from didim.dynamics.codegen.trace import Trace, Vector
 from didim.dynamics.kernels.regressor import Columns
 from didim.dynamics.kernels.tree import Tree
-from didim.jit.machine_code import MachineCode, Program, generic, machine_code
+from didim.jit.lane_code import LaneProgram, lane_code
+from didim.jit.machine_code import MachineCode, generic
 from didim.jit.statements import Symbol
 
 STAGES_PER_PAIR = 500
@@ -26,7 +26,10 @@ takes 0.25 s for six joints and saves 1 us an evaluation, in a run that an ident
 dozen times.
 """
 
-_ARRAYS = ("q", "cos", "sin", "dq", "ddq", "link", "viscous", "by_q", "by_dq", "W")
+STAGES = 4
+"""Motions at once: those of the stages of a step."""
+
+_MOTION = ("q", "cos", "sin", "dq", "ddq")
 
 
 def motion_code(tree: Tree, columns: Columns, width: int, stages: float) -> MachineCode | None:
@@ -42,15 +45,16 @@ def motion_code(tree: Tree, columns: Columns, width: int, stages: float) -> Mach
 @lru_cache(maxsize=32)
 def _compiled(width: int, *arrays: FrozenArray) -> MachineCode:
     tree, (link,) = thawed(arrays)
-    return machine_code(_program(tree, link, width))
+    return lane_code(_program(tree, link, width))
 
 
-def _program(tree: Tree, column: np.ndarray, width: int) -> Program:
-    """From `_ARRAYS`: by_q (n, n), by_dq (n, n) with the viscous friction, and W (n, width) where
-    `column` (n, 10) says.
+def _program(tree: Tree, column: np.ndarray, width: int) -> LaneProgram:
+    """From link (n, 10), viscous (n, n) and tables `_MOTION` (n, STAGES): by_q (STAGES, n, n),
+    by_dq (STAGES, n, n) with the viscous friction, and W (STAGES, n, width) where `column` (n, 10)
+    says.
     """
     code, n = Trace(), int(tree.parent.size)
-    q, cos, sin, dq, ddq = ([f"{name}[{i}]" for i in range(n)] for name in _ARRAYS[:5])
+    q, cos, sin, dq, ddq = ([f"{name}[{i}]" for i in range(n)] for name in _MOTION)
     links: list[Vector] = [[f"link[{10 * i + k}]" for k in range(10)] for i in range(n)]
     frames = place(code, tree, list(q), list(cos), list(sin))
     gravity: Vector = [float(g) for g in tree.gravity]
@@ -66,4 +70,6 @@ def _program(tree: Tree, column: np.ndarray, width: int) -> Program:
         for j, ten in carrying.items():
             kept = [(int(c), each) for c, each in zip(column[i], ten, strict=True) if c >= 0]
             outputs += [(f"W[{j * width + c}]", each) for c, each in kept]
-    return Program(_ARRAYS, code.behind([each for _, each in outputs]), outputs, (), 0.0)
+    blocks = (("by_q", n * n), ("by_dq", n * n), ("W", n * width))
+    used = code.behind([each for _, each in outputs])
+    return LaneProgram(("link", "viscous"), _MOTION, used, outputs, STAGES, blocks)

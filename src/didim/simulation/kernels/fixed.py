@@ -34,6 +34,8 @@ from didim.simulation.kernels.plant import (
 )
 from didim.simulation.kernels.tangent import (
     arrest_tangent,
+    keep_stage,
+    linearise,
     rates_tangent,
     read_tangent,
     record_tangent,
@@ -82,10 +84,14 @@ def record(plant: Loop, y: Any, row: int, out: Output) -> None:
 
 
 @kernel
+def stage_fraction(stage: int) -> float:
+    """Of the step, at which a stage of the classical fourth-order method is; stage 4 is the end."""
+    return 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
+
+
+@kernel
 def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> float:
-    """The state x at a stage of the classical fourth-order method, and its fraction of the step;
-    stage 4 is the end.
-    """
+    """The state x at a stage, and its fraction of the step."""
     for k in range(size):
         if stage == 0:
             x[k] = y[k]
@@ -95,7 +101,7 @@ def stage_state(K: Any, y: Any, size: int, stage: int, h: float, x: Any) -> floa
             x[k] = y[k] + h * K[2, k]
         else:
             x[k] = y[k] + h / 6.0 * (K[0, k] + 2.0 * K[1, k] + 2.0 * K[2, k] + K[3, k])
-    return 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
+    return stage_fraction(stage)
 
 
 def run(
@@ -123,6 +129,9 @@ def run(
     is known to the length of the step only. An output between t and t + h is the end of a shorter
     step from the same y. Every evaluation goes through the one call of `rates` below.
 
+    The sensitivities of a group of stages, one or all, follow its plain stages: the equations of
+    motion are linearised at all of them together.
+
     Implements (24).
     """
     trouble[0] = COMPLETED
@@ -135,7 +144,7 @@ def run(
             t = sample * period
             call_void(plant.code.sample, (plant_address, t, y))
             if tangent is not None:
-                torque_tangent(whole, T, t, T.K[4])
+                torque_tangent(whole, T, 0, t, True, T.K[4])
         sub, parts, part = 0, 1, 0
         while sub < substeps:
             h = period / (substeps * parts)
@@ -146,34 +155,47 @@ def run(
                 aside = t + TIME_TOLERANCE < out.t[row] < t + h - TIME_TOLERANCE
                 length = out.t[row] - t if aside else h
                 stepping = aside
-                for stage in range(5 if aside else 4):
-                    at = t + stage_state(K, y, size, stage, length, x) * length
-                    rate = K[stage] if stage < 4 else plant.stage[5]
-                    if write_status(
-                        call_int64(plant.code.rates, (plant_address, at, x, h, rate)), trouble
-                    ):
-                        return row
-                    if stage == 0:
-                        if parts == 1 and plant.friction == EXACT and reverses(plant.contacts):
-                            stepping, reversing = False, True
-                            break
-                        mark_held(plant.contacts)
-                    if tangent is not None:
-                        stage_tangent(T, size, stage, length, T.x)
-                        if plant.drive == CONTINUOUS:
-                            torque_tangent(whole, T, at, T.K[stage])
-                        if stage < 4:
-                            rates_tangent(whole, T, at, x, h, K[stage], T.K[stage])
-                    if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
-                        record(plant, x, row, out)
-                        if tangent is not None:
-                            record_tangent(T, row)
-                        row += 1
-                        if stage == 0 and (
-                            row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE
+                stages, first, ended, recorded = 5 if aside else 4, 0, False, -1
+                while first < stages and not ended:
+                    last = stages if tangent is None else min(first + T.group, stages)
+                    for stage in range(first, last):
+                        at = t + stage_state(K, y, size, stage, length, x) * length
+                        rate = K[stage] if stage < 4 else plant.stage[5]
+                        if write_status(
+                            call_int64(plant.code.rates, (plant_address, at, x, h, rate)), trouble
                         ):
-                            stepping = True
-                            break
+                            return row
+                        if stage == 0:
+                            if parts == 1 and plant.friction == EXACT and reverses(plant.contacts):
+                                stepping, reversing, ended = False, True, True
+                                break
+                            mark_held(plant.contacts)
+                        if tangent is not None:
+                            keep_stage(whole, T, stage - first, at, x, rate)
+                        if stage == 4 or (stage == 0 and out.t[row] <= t + TIME_TOLERANCE):
+                            record(plant, x, row, out)
+                            recorded = stage
+                            row += 1
+                            if stage == 0 and (
+                                row >= out.t.size or out.t[row] < t + h - TIME_TOLERANCE
+                            ):
+                                stepping, ended, last = True, True, 1
+                                break
+                    if tangent is not None and not reversing:
+                        if first < 4:
+                            linearise(whole, T, last - first, x, K[first])
+                        for stage in range(first, last):
+                            stage_tangent(T, size, stage, length, T.x)
+                            if plant.drive == CONTINUOUS:
+                                at = t + stage_fraction(stage) * length
+                                torque_tangent(
+                                    whole, T, stage - first, at, stage == recorded, T.K[stage]
+                                )
+                            if stage < 4:
+                                rates_tangent(whole, T, stage - first, h, T.K[stage])
+                            if stage == recorded:
+                                record_tangent(T, row - 1)
+                    first = last
             if reversing:
                 parts = REVERSAL_SUBSTEPS
                 continue

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.control.kernels.law import ControllerState, Law
+from didim.control.kernels.law import GAINS_ONLY, ControllerState, Law
 from didim.control.kernels.tangent import (
     LawTangent,
     command_tangent,
@@ -32,14 +32,23 @@ from didim.dynamics.kernels.derivatives import (
     motion_derivatives,
 )
 from didim.dynamics.kernels.regressor import add_entries, columns_type
-from didim.dynamics.kernels.tree import Tree, Values, Work, place, turn
+from didim.dynamics.kernels.tree import Tree, Values, Work, place
 from didim.jit.compiled import kernel, record_type, spliced
 from didim.jit.function_pointers import call_int64
 from didim.jit.lanes import LANES, load, store
 from didim.jit.struct_pointers import struct_reader
 from didim.jit.types import float64, int64
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
-from didim.simulation.kernels.contact import SMOOTH, ContactWorkspace, is_held
+from didim.simulation.kernels.contact import SMOOTH, is_held
+from didim.simulation.kernels.linearised import (
+    STAGES,
+    add_law,
+    keep_contacts,
+    keep_law,
+    keep_motion,
+    law_torque,
+    linearised_type,
+)
 from didim.simulation.kernels.plant import CONTINUOUS, Plant
 from didim.simulation.kernels.variation import (
     add_smooth,
@@ -51,7 +60,6 @@ from didim.simulation.kernels.variation import (
     driven,
     jolt,
     keep_held,
-    sort_contacts,
     stage_regressor,
     subtract_rows,
 )
@@ -63,7 +71,10 @@ class Tangent(NamedTuple):
     """
 
     driven_code: int  # address of the machine code of `driven`, 0: none
+    free_code: int  # the same without d(tau), where the law is in the matrices, 0: it is not
     motion_code: int  # that of derivatives and link columns of the robot, 0: none
+    group: int  # stages that are linearised at once
+    at: Any  # Linearised
     columns: Any  # of the regressor
     law: Any
     y: Any  # (s, m) of the state: q, dq and, where the law has them, the integrals
@@ -72,14 +83,9 @@ class Tangent(NamedTuple):
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
     filled: int  # columns of W that are: b + D + T parameters, disturbances and shapes
-    W: Any  # (n, m)
-    M: Any  # (n, n); so the next two
-    by_q: Any
-    by_dq: Any
+    M: Any  # (n, n) scratch
     ground: Any
-    slip: Any  # (c,) what a sliding contact's force is over its limit; 0 where it is held
     A: Any  # (c, c) D M^-1 D' of the held contacts, factored
-    held: Any  # (c,) int64
     force: Any  # (c, m)
     share: Any  # (n,) part of a change of torque that reaches the load
     own: Any  # (2, n, n) scratch of `add_terms_tangent`
@@ -97,8 +103,8 @@ class Tangent(NamedTuple):
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tangent_type = record_type(
     Tangent,
-    int64,
-    int64,
+    *[int64] * 4,
+    linearised_type,
     columns_type,
     law_tangent_type,
     _matrix,
@@ -107,11 +113,7 @@ tangent_type = record_type(
     _matrix,
     _matrix,
     int64,
-    *[_matrix] * 5,
-    _vector,
-    _matrix,
-    int64[::1],
-    _matrix,
+    *[_matrix] * 4,
     _vector,
     _cube,
     _vector,
@@ -168,11 +170,17 @@ def instant_tangent(
 
 
 @spliced
-def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
+def torque_tangent(
+    plant: Plant, T: Tangent, slot: int, t: float, recorded: bool, rate: Any
+) -> None:
     """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous
-    law (T.x).
+    law (T.x); of one that is in the matrices only where it is recorded.
     """
     n = plant.instant.tau.size
+    if T.free_code != 0:
+        if recorded:
+            law_torque(T.at, slot, plant.law, T.filled, T.x, T.tau)
+        return
     if T.law.delay >= 0:
         drift(plant.reference, plant.cursor[0], t, T.law.drift)
     law, tree, own, controller_state, work, v = (
@@ -185,6 +193,9 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
     )
     if plant.drive == CONTINUOUS:
         instant_tangent(law, tree, own, controller_state, work, v, T.law, T.x, T.tau, rate)
+        if law.kind != GAINS_ONLY:  # the controller's own model was placed where the robot was
+            for j in range(n):
+                work.angle[j] = T.at.motion[0, j, 0]
     else:
         sampled_tangent(
             law, tree, own, controller_state, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen
@@ -202,14 +213,19 @@ def torque_tangent(plant: Plant, T: Tangent, t: float, rate: Any) -> None:
 
 @spliced
 def release(
-    values: Values, contacts: ContactWorkspace, T: Tangent, rows: Any, dq: Any, rate: float
+    values: Values,
+    column: Any,
+    coupling: Any,
+    held: Any,
+    T: Tangent,
+    rows: Any,
+    dq: Any,
+    rate: float,
 ) -> None:
     """`keep_held`, where any contact is."""
-    for i in range(T.held.size):
-        if T.held[i]:
-            keep_held(
-                values.contact, contacts.column, contacts.A, T.held, T.A, T.force, rows, dq, rate
-            )
+    for i in range(held.size):
+        if held[i]:
+            keep_held(values.contact, column, coupling, held, T.A, T.force, rows, dq, rate)
             break
 
 
@@ -227,36 +243,62 @@ def add_disturbances(
 
 
 @spliced
-def rates_tangent(
-    plant: Plant, T: Tangent, t: float, state: Any, h: float, rate: Any, K: Any
-) -> None:
-    """K (s, m): how the rates at a stage change, whose time is t, whose state is `state` (T.x)
-    and whose rates are `rate`.
+def keep_stage(plant: Plant, T: Tangent, slot: int, t: float, state: Any, rate: Any) -> None:
+    """What a stage, whose time is t, whose state is `state` and whose rates are `rate`, is
+    linearised from, and all columns of W that are not those of links.
+    """
+    n, work, S = plant.instant.tau.size, plant.work, T.at
+    q, dq, ddq = state[:n], state[n : 2 * n], rate[n : 2 * n]
+    keep_motion(S, slot, q, dq, ddq, work)
+    keep_contacts(S, slot, plant.contacts)
+    clear_rows(S.W[slot])
+    if T.motion_code != 0 and plant.friction != SMOOTH:
+        add_entries(plant.tree, T.columns, dq, ddq, S.slip[slot], work, S.W[slot])
+    if T.place.shape[1] > 0:
+        add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, S.W[slot])
+    if T.free_code != 0:
+        if T.law.delay >= 0:
+            drift(plant.reference, plant.cursor[0], t, T.law.drift)
+        keep_law(S, slot, plant.law, plant.controller_state, plant.instant.v, T.law)
+
+
+@spliced
+def linearise(plant: Plant, T: Tangent, count: int, state: Any, rate: Any) -> None:
+    """d tau/d q, d tau/d dq and link columns of the `count` stages that were kept. Where that is
+    one, its state and rates are `state` and `rate`, and the plant is still as it was there.
 
     Implements (38).
     """
-    n, values, work, contacts = plant.instant.tau.size, plant.values, plant.work, plant.contacts
-    dq, ddq = state[n : 2 * n], rate[n : 2 * n]
+    n, values, work, contacts, S = (
+        plant.instant.tau.size,
+        plant.values,
+        plant.work,
+        plant.contacts,
+        T.at,
+    )
     if T.motion_code != 0:
-        turn(state[:n], work)
-        clear_rows(T.W)
-        arrays = (state[:n], work.cos, work.sin, dq, ddq, values.link, values.viscous)
-        call_int64(T.motion_code, (*arrays, T.by_q, T.by_dq, T.W))
-        add_one_way(values, dq, T.by_dq)
-        if plant.tree.terms != 0:
-            add_smooth_derivatives(plant.tree.terms, values.term, state[:n], dq, T.by_q, T.by_dq)
-    else:
-        place(plant.tree, state[:n], work)
-        motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, T.by_q, T.by_dq)
-    sort_contacts(contacts, T.held, T.slip)
+        motion = (S.motion[0], S.motion[1], S.motion[2], S.motion[3], S.motion[4])
+        found = (S.by_q, S.by_dq, S.W)
+        call_int64(T.motion_code, (values.link, values.viscous, *motion, *found, STAGES))
+        for slot in range(count):
+            add_one_way(values, S.motion[3, :, slot], S.by_dq[slot])
+            if T.free_code != 0:
+                add_law(S, slot, plant.law)
+    if T.group > 1:
+        return
+    q, dq, ddq = state[:n], state[n : 2 * n], rate[n : 2 * n]
+    slip, by_q, by_dq, W = S.slip[0], S.by_q[0], S.by_dq[0], S.W[0]
+    if T.motion_code == 0:
+        place(plant.tree, q, work)
+        motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, by_q, by_dq)
+    elif plant.tree.terms != 0:
+        add_smooth_derivatives(plant.tree.terms, values.term, q, dq, by_q, by_dq)
     if plant.friction == SMOOTH:
-        add_smooth(values, contacts, plant.width, T.slip, T.by_dq)
-    if T.motion_code != 0:
-        add_entries(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
-    else:
-        stage_regressor(plant.tree, T.columns, dq, ddq, T.slip, work, T.W)
-    if T.place.shape[1] > 0:
-        add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, T.W)
+        add_smooth(values, contacts, plant.width, slip, by_dq)
+    if T.motion_code == 0:
+        stage_regressor(plant.tree, T.columns, dq, ddq, slip, work, W)
+    elif plant.friction == SMOOTH:
+        add_entries(plant.tree, T.columns, dq, ddq, slip, work, W)
     if plant.tree.terms != 0:
         add_terms_tangent(
             plant.tree.terms,
@@ -265,18 +307,32 @@ def rates_tangent(
             T.columns,
             plant.width if plant.friction == SMOOTH else 0.0,
             dq,
-            T.held,
-            T.slip,
+            S.held[0],
+            slip,
             T.share,
             work.sources,
             T.own,
-            T.by_q,
-            T.by_dq,
+            by_q,
+            by_dq,
             T.filled,
-            T.W,
+            W,
         )
-    driven(T.driven_code, T.by_q, T.by_dq, T.W, T.tau, T.share, work.M, T.x, K)
-    release(values, contacts, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
+
+
+@spliced
+def rates_tangent(plant: Plant, T: Tangent, slot: int, h: float, K: Any) -> None:
+    """K (s, m): how the rates at a stage change whose sensitivities are T.x.
+
+    Implements (38).
+    """
+    n, S = plant.instant.tau.size, T.at
+    by_q, by_dq, W, L = S.by_q[slot], S.by_dq[slot], S.W[slot], S.L[slot]
+    if T.free_code != 0:
+        call_int64(T.free_code, (by_q, by_dq, L, W, T.x, K, T.x.shape[1]))
+    else:
+        driven(T.driven_code, by_q, by_dq, W, T.tau, T.share, L, T.x, K)
+    column, coupling, held = S.column[slot], S.coupling[slot], S.held[slot]
+    release(plant.values, column, coupling, held, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
 
 
 @spliced
@@ -295,12 +351,13 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     `after` (n,). The inertia that this used is that of the last stage, whose positions `work` and
     T.x still hold.
     """
-    n, contacts = plant.instant.tau.size, plant.contacts
-    for i in range(T.held.size):
-        T.held[i] = 0
+    n, contacts, S = plant.instant.tau.size, plant.contacts, T.at
+    held = S.held[0]
+    for i in range(held.size):
+        held[i] = 0
     for a in range(contacts.count[0]):
         i = contacts.slow[a]
-        T.held[i] = contacts.held[i] and is_held(contacts, i)
+        held[i] = contacts.held[i] and is_held(contacts, i)
     moved = 0.0
     for j in range(n):
         T.jump[j] = before[j] - after[j]
@@ -313,11 +370,11 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             plant.work,
             T.ground,
             T.columns,
-            T.slip,
-            T.W,
+            S.slip[0],
+            S.W[0],
             T.M,
-            T.by_q,
-            T.by_dq,
+            S.by_q[0],
+            S.by_dq[0],
             T.none,
             T.seen,
             T.share,
@@ -328,7 +385,8 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     stage_tangent(T, size, 4, h, T.y)
     if moved > 0.0:
         subtract_rows(T.y, T.K[4], n)
-    release(plant.values, contacts, T, T.y[n : 2 * n], T.y[n : 2 * n], 0.0)
+    rows = T.y[n : 2 * n]
+    release(plant.values, contacts.column, contacts.A, held, T, rows, rows, 0.0)
 
 
 @spliced

@@ -235,8 +235,7 @@ def clear_rows(rows: Any) -> None:
 def stage_regressor(
     tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
 ) -> None:
-    """IDM (n, b) of the stage into W."""
-    clear_rows(W)
+    """IDM (n, b) of the stage into W, which has zeros in its columns."""
     placed_regressor(tree, columns, dq, ddq, slip, work, W)
 
 
@@ -342,6 +341,7 @@ def jolt(
     for i in range(slip.size):
         slip[i] = 0.0
     motion_derivatives(weightless, values, none[:n], jump, work, ground, M, by_q, by_dq)
+    clear_rows(W)
     stage_regressor(weightless, columns, none[:n], jump, slip, work, W)
     one = 4 * n + 3 * slip.size
     for e in range(columns.row.size):  # offsets and terms are no inertia
