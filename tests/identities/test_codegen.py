@@ -69,6 +69,13 @@ def test_factor_and_forces_are_those_of_the_kernels(tmp_path):
             )
 
 
+def call(code, arrays, width):
+    """Run code for lanes on arrays, which it may write."""
+    kinds = [ctypes.c_void_p] * len(arrays)
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address)
+    assert function(*(array.ctypes.data for array in arrays), width) == 0
+
+
 @pytest.mark.slow
 def test_derivatives_and_columns_are_those_of_the_kernels(tmp_path):
     rng = np.random.default_rng(0)
@@ -79,18 +86,20 @@ def test_derivatives_and_columns_are_those_of_the_kernels(tmp_path):
         values, (q, dq, ddq) = model.values(phi), rng.uniform(-2, 2, (3, n, STAGES))
         by_q, by_dq = np.full((2, STAGES, n, n), np.nan)
         W = np.zeros((STAGES, n, p))
-        code = motion_code(model.tree, model.columns, p, np.inf)
+        c = len(model.contacts)
+        slope, kp = rng.uniform(0, 2, (n, STAGES)), rng.uniform(1, 2, n)
+        code = motion_code(model.tree, model.columns, c, p, np.inf)
         arrays = [np.ascontiguousarray(values.link), values.viscous]
-        arrays += [q, np.cos(q), np.sin(q), dq, ddq, by_q, by_dq, W]
-        kinds = [ctypes.c_void_p] * len(arrays)
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address)
-        function(*(array.ctypes.data for array in arrays), STAGES)
-        links = np.unique(model.columns.link[model.columns.link >= 0])
+        arrays += [values.viscous_positive, values.viscous_negative, kp]
+        slip = np.sign(model.contact_velocities(dq.T)).T.copy()
+        arrays += [q, np.cos(q), np.sin(q), dq, ddq, slope, slip, by_q, by_dq, W]
+        call(code, arrays, STAGES)
         motion = q.T, dq.T, ddq.T
+        law = slope.T[:, :, None] * np.eye(n)  # by velocity, and kp times it by position
         for found, expected in (
-            (by_q, model.derivatives(*motion, phi)[0]),
-            (by_dq, model.derivatives(*motion, phi)[1]),
-            (W[:, :, links], model.regressor(*motion)[:, :, links]),
+            (by_q, model.derivatives(*motion, phi)[0] + kp[:, None] * law),
+            (by_dq, model.derivatives(*motion, phi)[1] + law),
+            (W, model.regressor(*motion)),
         ):
             atol = 1e-12 * max(1.0, np.abs(expected).max())
             np.testing.assert_allclose(found, expected, atol=atol)
@@ -98,7 +107,7 @@ def test_derivatives_and_columns_are_those_of_the_kernels(tmp_path):
 
 def test_short_runs_and_long_arms_have_no_code_for_derivatives():
     model = didim.DynamicModel(didim.load_robot("tx40"), [])
-    assert motion_code(model.tree, model.columns, 64, 36 * STAGES_PER_PAIR - 1) is None
+    assert motion_code(model.tree, model.columns, 0, 64, 36 * STAGES_PER_PAIR - 1) is None
     assert driven_code(MOST_JOINTS + 1) is None
 
 
@@ -113,14 +122,32 @@ def test_accelerations_in_many_directions_solve_the_equations_of_motion(n, torqu
     share, W, tau = rng.uniform(1, 2, n), *rng.normal(size=(2, n, m))
     x, K = rng.normal(size=(2 * n, m)), np.full((2 * n, m), np.nan)
     arrays = [by_q, by_dq, share, L, W, tau, x, K] if torque else [by_q, by_dq, L, W, x, K]
-    kinds = [ctypes.c_void_p] * len(arrays)
-    code = driven_code(n, torque)
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address)
-    function(*(array.ctypes.data for array in arrays), m)
+    call(driven_code(n, torque), arrays, m)
     tau *= torque
     force = share[:, None] * tau - W - by_q @ x[:n] - by_dq @ x[n:]
     np.testing.assert_array_equal(K[:n], x[n:])
     np.testing.assert_allclose(M @ K[n:], force, atol=1e-12 * np.abs(force).max())
+
+
+@pytest.mark.parametrize("torque", [True, False])
+def test_accelerations_of_a_stage_ahead_are_those_at_its_state(torque):
+    rng, n, m = np.random.default_rng(1), 3, 16
+    by_q, by_dq, L = rng.normal(size=(3, n, n))
+    share, (W, tau, last, before) = rng.uniform(1, 2, n), rng.normal(size=(4, n, m))
+    y, (x, K), (ahead_x, ahead_K) = rng.normal(size=(2 * n, m)), *np.zeros((2, 2, 2 * n, m))
+    reach = np.array([0.3, 0.1])
+    x[n:] = y[n:] + reach[0] * last
+    x[:n] = y[:n] + reach[0] * (y[n:] + reach[1] * before)
+    pushed, tables = ([share], [W, tau]) if torque else ([], [W])
+    arrays = [by_q, by_dq, *pushed, L, *tables, x, K]
+    call(driven_code(n, torque), arrays, m)
+    call(
+        driven_code(n, torque, ahead=True),
+        [by_q, by_dq, *pushed, L, reach, *tables, y, last, before, ahead_x, ahead_K],
+        m,
+    )
+    np.testing.assert_allclose(ahead_x, x, atol=1e-14)
+    np.testing.assert_allclose(ahead_K[n:], K[n:], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("joint", [0, 2, 5])

@@ -10,7 +10,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from didim.jit.machine_code import ELEMENT, NAME, MachineCode, compiled_module
+from didim.jit.machine_code import (
+    ELEMENT,
+    NAME,
+    MachineCode,
+    StatementBuilder,
+    compiled_module,
+)
 from didim.jit.statements import Statement, Symbol
 
 _REAL, _WHOLE, _WORD = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
@@ -27,7 +33,7 @@ class LaneProgram:
     tables: tuple[str, ...]
     """Names of tables (rows, width), whose rows are written "T[3]". None may overlap."""
     statements: Sequence[Statement]
-    """What is computed, in order, with + - * only, as it is written."""
+    """What is computed, in order, with + - * / min max and sign, as it is written."""
     outputs: Sequence[tuple[str, Symbol]]
     """Rows that are written, and their values."""
     lanes: int
@@ -43,7 +49,7 @@ def lane_code(program: LaneProgram) -> MachineCode:
     return compiled_module(_Builder(program).module)
 
 
-class _Builder:
+class _Builder(StatementBuilder):
     """A program in LLVM's language, as `module`."""
 
     def __init__(self, program: LaneProgram) -> None:
@@ -77,17 +83,12 @@ class _Builder:
         self._build.cbranch(self._build.icmp_signed("<", following, self._width), body, end)
         ir.IRBuilder(end).ret(ir.Constant(_WHOLE, 0))
 
-    def _computed(self, statement: Statement) -> Any:
-        right = self._value(statement.right)
-        if statement.left is None:
-            assert statement.operator == "-", statement.operator
-            return self._build.fneg(right)
-        make = {"*": self._build.fmul, "+": self._build.fadd, "-": self._build.fsub}
-        return make[statement.operator](self._value(statement.left), right)
+    def _constant(self, number: float) -> Any:
+        return ir.Constant(self._vector, [number] * self._lanes)
 
     def _value(self, symbol: Symbol) -> Any:
         if isinstance(symbol, float):
-            return ir.Constant(self._vector, [symbol] * self._lanes)
+            return self._constant(symbol)
         if symbol not in self._values:
             name, number = _parts(symbol)
             if name in self._tables:

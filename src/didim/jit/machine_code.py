@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,26 +86,16 @@ def compiled_module(text: ir.Module) -> MachineCode:
         return MachineCode(engine)
 
 
-class _Builder:
-    """A program in LLVM's language, as `module`."""
+class StatementBuilder:
+    """Statements in LLVM's language; their values are numbers, or vectors of them."""
 
-    def __init__(self, program: Program) -> None:
-        self.module = ir.Module()
-        count = len(program.arrays)
-        pointers, numbers = [_REAL.as_pointer()] * count, [_REAL] * len(program.numbers)
-        kind = ir.FunctionType(_WHOLE, pointers + numbers)
-        function = ir.Function(self.module, kind, NAME)
-        for argument, name in zip(function.args, program.arrays, strict=False):
-            argument.name = name
-            argument.add_attribute("noalias")
-        self._arrays = dict(zip(program.arrays, function.args, strict=False))
-        self._build = ir.IRBuilder(function.append_basic_block())
-        self._values = dict(zip(program.numbers, function.args[count:], strict=True))
-        for statement in program.statements:
-            self._values[statement.name] = self._computed(statement)
-        for element, symbol in program.outputs:
-            self._build.store(self._value(symbol), self._place(element))
-        self._build.ret(self._first_failed(program))
+    module: ir.Module
+    _build: ir.IRBuilder
+
+    _value: Callable[[Symbol], Any]
+
+    def _constant(self, number: float) -> Any:
+        return ir.Constant(_REAL, number)
 
     def _computed(self, statement: Statement) -> Any:
         right = self._value(statement.right)
@@ -130,19 +120,45 @@ class _Builder:
         if operator == "-":
             return self._build.fneg(x)
         if operator == "sign":
-            below = self._build.fcmp_ordered("<", x, ir.Constant(_REAL, 0.0))
-            above = self._build.fcmp_ordered(">", x, ir.Constant(_REAL, 0.0))
-            negative = self._build.select(below, ir.Constant(_REAL, -1.0), x)
-            return self._build.select(above, ir.Constant(_REAL, 1.0), negative)
+            below = self._build.fcmp_ordered("<", x, self._constant(0.0))
+            above = self._build.fcmp_ordered(">", x, self._constant(0.0))
+            negative = self._build.select(below, self._constant(-1.0), x)
+            return self._build.select(above, self._constant(1.0), negative)
         if operator == "tanh":
             kind = ir.FunctionType(_REAL, [_REAL])
             function = self.module.globals.get("tanh") or ir.Function(self.module, kind, "tanh")
             return self._build.call(function, [x])
         return self._intrinsic(_INTRINSICS[operator], x)
 
+    def _intrinsic(self, name: str, *x: Any) -> Any:
+        kind = ir.FunctionType(_REAL, [_REAL] * len(x))
+        return self._build.call(self.module.declare_intrinsic(name, [_REAL], kind), x)
+
+
+class _Builder(StatementBuilder):
+    """A program in LLVM's language, as `module`."""
+
+    def __init__(self, program: Program) -> None:
+        self.module = ir.Module()
+        count = len(program.arrays)
+        pointers, numbers = [_REAL.as_pointer()] * count, [_REAL] * len(program.numbers)
+        kind = ir.FunctionType(_WHOLE, pointers + numbers)
+        function = ir.Function(self.module, kind, NAME)
+        for argument, name in zip(function.args, program.arrays, strict=False):
+            argument.name = name
+            argument.add_attribute("noalias")
+        self._arrays = dict(zip(program.arrays, function.args, strict=False))
+        self._build = ir.IRBuilder(function.append_basic_block())
+        self._values = dict(zip(program.numbers, function.args[count:], strict=True))
+        for statement in program.statements:
+            self._values[statement.name] = self._computed(statement)
+        for element, symbol in program.outputs:
+            self._build.store(self._value(symbol), self._place(element))
+        self._build.ret(self._first_failed(program))
+
     def _value(self, symbol: Symbol) -> Any:
         if isinstance(symbol, float):
-            return ir.Constant(_REAL, symbol)
+            return self._constant(symbol)
         if symbol not in self._values:
             self._values[symbol] = self._build.load(self._place(symbol))
         return self._values[symbol]
@@ -154,10 +170,6 @@ class _Builder:
         return self._build.gep(
             self._arrays[found[1]], [ir.Constant(_WHOLE, int(found[2]))], inbounds=True
         )
-
-    def _intrinsic(self, name: str, *x: Any) -> Any:
-        kind = ir.FunctionType(_REAL, [_REAL] * len(x))
-        return self._build.call(self.module.declare_intrinsic(name, [_REAL], kind), x)
 
     def _first_failed(self, program: Program) -> Any:
         failed = ir.Constant(_WHOLE, -1)

@@ -40,13 +40,13 @@ class Codes(NamedTuple):
 
     driven: MachineCode | None
     free: MachineCode | None  # `driven` without d(tau), where the law is in the matrices
+    ahead: MachineCode | None  # the same for stages behind the first, where steps are whole
     motion: MachineCode | None
-    group: int  # stages that are linearised at once
 
-    @property
-    def addresses(self) -> list[int]:
-        """Of the three, 0 for what there is not."""
-        return [0 if code is None else code.address for code in self[:3]]
+    def address(self, name: str) -> int:
+        """Of one of them, 0 where there is none."""
+        code = getattr(self, name)
+        return 0 if code is None else int(code.address)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +74,23 @@ class Directions:
     def codes(self, run: Run, model: TorqueModel) -> Codes:
         """Machine code for a run, which must live as long as it.
 
-        The stages of a step are linearised together if nothing in it must be seen while the plant
+        The stages of a step are linearised together unless something must be seen while the plant
         is at that stage: effects by expressions, smooth friction, laws with a model or integrals.
         """
         stages, n, plant = 4 * run.substeps * run.end / run.period, model.robot.n, run.plant
-        motion = motion_code(plant.tree, model.columns, padded_lanes(self.count), stages)
-        law = plant.law
+        width, contacts = padded_lanes(self.count), len(model.contacts)
+        motion, law = motion_code(plant.tree, model.columns, contacts, width, stages), plant.law
         by_gains = law.kind == GAINS_ONLY and not law.coupled and run.size == 2 * n
-        together = (
-            motion is not None
-            and plant.tree.terms == 0
-            and plant.friction == EXACT
-            and (plant.drive != CONTINUOUS or by_gains)
-        )
-        free = driven_code(n, torque=False) if together and plant.drive == CONTINUOUS else None
-        return Codes(driven_code(n), free, motion, STAGES if together else 1)
+        continuous = plant.drive == CONTINUOUS
+        if (
+            motion is None
+            or plant.tree.terms != 0
+            or plant.friction != EXACT
+            or (continuous and not by_gains)
+        ):
+            return Codes(driven_code(n), None, None, motion)
+        free = driven_code(n, torque=False) if continuous else None
+        return Codes(driven_code(n), free, driven_code(n, not continuous, ahead=True), motion)
 
     def tangent(
         self,
@@ -124,6 +126,8 @@ class Directions:
         state[: 2 * n, : self.count] = kept
         at = Linearised(
             motion=np.zeros((5, n, STAGES)),
+            slope=np.zeros((n, STAGES)),
+            sliding=np.zeros((c, STAGES)),
             W=np.zeros((STAGES, n, M)),
             by_q=np.zeros((STAGES, n, n)),
             by_dq=np.zeros((STAGES, n, n)),
@@ -132,11 +136,13 @@ class Directions:
             held=np.zeros((STAGES, c), dtype=np.int64),
             column=np.zeros((STAGES, c, n)),
             coupling=np.zeros((STAGES, c, c)),
-            slope=np.zeros((STAGES, n)),
         )
         return Tangent(
-            *codes.addresses,
-            group=codes.group,
+            driven_code=codes.address("driven"),
+            free_code=codes.address("free"),
+            ahead_code=codes.address("ahead"),
+            motion_code=codes.address("motion"),
+            group=1 if codes.ahead is None else STAGES,
             at=at,
             columns=model.columns,
             law=law,
@@ -145,6 +151,7 @@ class Directions:
             K=np.zeros((5, rows, M)),
             tau=table.copy(),
             seen=table.copy(),
+            parameters=b,
             filled=b + self.disturbances.count + len(model.layout.terms.free),
             M=square.copy(),
             ground=allocate_ground(run.plant.work.R.shape[0]),
@@ -153,6 +160,8 @@ class Directions:
             share=np.ones(n),
             own=np.zeros((2, n, n)),
             jump=np.zeros(n),
+            jolted=table.copy(),
+            reach=np.zeros(2),
             none=np.zeros(max(n, 3)),
             disturbance=np.zeros((0, 0)),  # a few seconds at a time, as the run goes on
             time=np.zeros(0),

@@ -190,18 +190,18 @@ def placed_regressor(
     joint_columns(tree, columns, rates, accelerations, work, joints)
     if tree.ties != 0:
         gather_columns(tree.ties, W)
-    add_entries(tree, columns, dq, ddq, slip, work, W)
+    add_entries(tree, columns, dq, ddq, slip, work, 0, W)
 
 
 @kernel
 def add_entries(
-    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, W: Any
+    tree: Tree, columns: Columns, dq: Any, ddq: Any, slip: Any, work: Work, first: int, W: Any
 ) -> None:
-    """All columns of W (n, p) that are not those of links."""
+    """All columns of W (n, p) that are not those of links, of sources from `first` on."""
     if columns.row.size > 0:
         fill_sources(tree.terms, dq, ddq, slip, work)
     for e in range(columns.row.size):
-        if columns.column[e] >= 0:
+        if columns.column[e] >= 0 and columns.source[e] >= first:
             W[columns.row[e], columns.column[e]] += (
                 columns.weight[e] * work.sources[columns.source[e]]
             )

@@ -144,7 +144,7 @@ def run(
             t = sample * period
             call_void(plant.code.sample, (plant_address, t, y))
             if tangent is not None:
-                torque_tangent(whole, T, 0, t, True, T.K[4])
+                torque_tangent(whole, T, 0, t, True, T.y, T.K[4])
         sub, parts, part = 0, 1, 0
         while sub < substeps:
             h = period / (substeps * parts)
@@ -183,18 +183,19 @@ def run(
                                 break
                     if tangent is not None and not reversing:
                         if first < 4:
-                            linearise(whole, T, last - first, x, K[first])
+                            linearise(whole, T, x, K[first])
                         for stage in range(first, last):
-                            stage_tangent(T, size, stage, length, T.x)
+                            slot, X = stage - first, T.y if stage == 0 else T.x
+                            if stage > 0:
+                                stage_tangent(T, size, n, stage, length, X)
                             if plant.drive == CONTINUOUS:
                                 at = t + stage_fraction(stage) * length
-                                torque_tangent(
-                                    whole, T, stage - first, at, stage == recorded, T.K[stage]
-                                )
+                                is_output = stage == recorded
+                                torque_tangent(whole, T, slot, at, is_output, X, T.K[stage])
                             if stage < 4:
-                                rates_tangent(whole, T, stage - first, h, T.K[stage])
+                                rates_tangent(whole, T, slot, stage, h, length, X, T.K[stage])
                             if stage == recorded:
-                                record_tangent(T, row - 1)
+                                record_tangent(T, row - 1, X)
                     first = last
             if reversing:
                 parts = REVERSAL_SUBSTEPS

@@ -14,11 +14,10 @@ from didim.control.kernels.law import ControllerState, Law
 from didim.control.kernels.tangent import LawTangent
 from didim.dynamics.kernels.tree import Work
 from didim.jit.compiled import kernel, record_type
-from didim.jit.lanes import LANES, load, store
+from didim.jit.lanes import LANES, load, spread, store
 from didim.jit.types import float64, int64
 from didim.simulation.kernels.contact import ContactWorkspace
 from didim.simulation.kernels.variation import sort_contacts
-
 
 STAGES = 4
 """Stages that the robot's code linearises side by side."""
@@ -28,6 +27,8 @@ class Linearised(NamedTuple):
     """Of S stages: matrices, and the contacts that are held."""
 
     motion: Any  # (5, n, S) q, cos(q), sin(q), dq, ddq
+    slope: Any  # (n, S) g kv of a law that is in the matrices, 0 where it saturates
+    sliding: Any  # (c, S) `slip`
     W: Any  # (S, n, m) regressor, with columns for disturbances and, if the law is in, gains
     by_q: Any  # (S, n, n)
     by_dq: Any  # (S, n, n)
@@ -36,12 +37,11 @@ class Linearised(NamedTuple):
     held: Any  # (S, c) int64
     column: Any  # (S, c, n) M^-1 D' of the slow contacts
     coupling: Any  # (S, c, c) D M^-1 D' of them
-    slope: Any  # (S, n) g kv of a law that is in the matrices, 0 where it saturates
 
 
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 linearised_type = record_type(
-    Linearised, *[_cube] * 5, _matrix, int64[:, ::1], _cube, _cube, _matrix
+    Linearised, _cube, _matrix, _matrix, *[_cube] * 4, _matrix, int64[:, ::1], _cube, _cube
 )
 
 
@@ -61,15 +61,27 @@ def keep_motion(S: Linearised, slot: int, q: Any, dq: Any, ddq: Any, work: Work)
 
 
 @kernel
-def keep_contacts(S: Linearised, slot: int, contacts: ContactWorkspace) -> None:
-    """Which contacts are held at a stage, and their part of M^-1."""
-    sort_contacts(contacts, S.held[slot], S.slip[slot])
+def keep_contacts(S: Linearised, slot: int, contacts: ContactWorkspace, smooth: bool) -> None:
+    """Which contacts are held at a stage, and their part of M^-1; what the others' slip is."""
+    slip = S.slip[slot]
+    sort_contacts(contacts, S.held[slot], slip)
+    for i in range(slip.size):
+        slip[i] = contacts.smooth[i] if smooth else slip[i]
+        S.sliding[i, slot] = slip[i]
     for a in range(contacts.count[0]):
         i = contacts.slow[a]
         for j in range(contacts.column.shape[1]):
             S.column[slot, i, j] = contacts.column[i, j]
         for b in range(contacts.count[0]):
             S.coupling[slot, i, contacts.slow[b]] = contacts.A[i, contacts.slow[b]]
+
+
+@kernel
+def clear_columns(W: Any, first: int) -> None:
+    """Zeros into the columns of W (n, m) from `first` on, or from up to LANES before it."""
+    for i in range(W.shape[0]):
+        for c in range(first - first % LANES, W.shape[1], LANES):
+            store(W, i, c, spread(0.0))
 
 
 @kernel
@@ -84,7 +96,7 @@ def keep_law(
     W = S.W[slot]
     for j in range(v.size):
         slope = law.gain[j, j] * law.kv[j] if abs(v[j]) < law.saturation[j] else 0.0
-        S.slope[slot, j] = slope
+        S.slope[j, slot] = slope
         if slope != 0.0:
             if T.gain[0, j] >= 0:
                 W[j, T.gain[0, j]] -= slope * controller_state.error[0, j]
@@ -99,21 +111,13 @@ def keep_law(
 
 
 @kernel
-def add_law(S: Linearised, slot: int, law: Law) -> None:
-    """The slope of the law, added to by_q and by_dq."""
-    for j in range(law.kp.size):
-        S.by_q[slot, j, j] += S.slope[slot, j] * law.kp[j]
-        S.by_dq[slot, j, j] += S.slope[slot, j]
-
-
-@kernel
 def law_torque(S: Linearised, slot: int, law: Law, filled: int, x: Any, tau: Any) -> None:
     """tau (n, m) of a law that is in the matrices, at the sensitivities x (s, m) of a stage; its
     columns in W begin at `filled`.
     """
     n, m = tau.shape
     for j in range(n):
-        slope = S.slope[slot, j]
+        slope = S.slope[j, slot]
         for c in range(0, m, LANES):
             seen = law.kp[j] * load(x, j, c) + load(x, n + j, c)
             store(tau, j, c, -slope * seen)

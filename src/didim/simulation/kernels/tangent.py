@@ -27,7 +27,6 @@ from didim.control.kernels.tangent import (
     sampled_tangent,
 )
 from didim.dynamics.kernels.derivatives import (
-    add_one_way,
     add_smooth_derivatives,
     motion_derivatives,
 )
@@ -42,7 +41,7 @@ from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, slope
 from didim.simulation.kernels.contact import SMOOTH, is_held
 from didim.simulation.kernels.linearised import (
     STAGES,
-    add_law,
+    clear_columns,
     keep_contacts,
     keep_law,
     keep_motion,
@@ -58,6 +57,7 @@ from didim.simulation.kernels.variation import (
     clear_rows,
     copy_rows,
     driven,
+    end_rows,
     jolt,
     keep_held,
     stage_regressor,
@@ -72,6 +72,7 @@ class Tangent(NamedTuple):
 
     driven_code: int  # address of the machine code of `driven`, 0: none
     free_code: int  # the same without d(tau), where the law is in the matrices, 0: it is not
+    ahead_code: int  # the same at the stages behind the first, where steps are made as a whole
     motion_code: int  # that of derivatives and link columns of the robot, 0: none
     group: int  # stages that are linearised at once
     at: Any  # Linearised
@@ -82,7 +83,8 @@ class Tangent(NamedTuple):
     K: Any  # (5, s, m) of the rates
     tau: Any  # (n, m) of the torque
     seen: Any  # (n, m) of the velocity that a sampled controller sees
-    filled: int  # columns of W that are: b + D + T parameters, disturbances and shapes
+    parameters: int  # columns of W that are those of parameters, b
+    filled: int  # and with disturbances and shapes
     M: Any  # (n, n) scratch
     ground: Any
     A: Any  # (c, c) D M^-1 D' of the held contacts, factored
@@ -90,6 +92,8 @@ class Tangent(NamedTuple):
     share: Any  # (n,) part of a change of torque that reaches the load
     own: Any  # (2, n, n) scratch of `add_terms_tangent`
     jump: Any  # (n,) of the velocity, where contacts are arrested
+    jolted: Any  # (n, m) W there
+    reach: Any  # (2,) s, how far ahead a stage is, and the one before it
     none: Any  # (max(n, 3),) zeros
     disturbance: Any  # (N, S) torques, linear between the times of the next
     time: Any  # (N,) s
@@ -103,7 +107,7 @@ class Tangent(NamedTuple):
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
 tangent_type = record_type(
     Tangent,
-    *[int64] * 4,
+    *[int64] * 5,
     linearised_type,
     columns_type,
     law_tangent_type,
@@ -113,11 +117,13 @@ tangent_type = record_type(
     _matrix,
     _matrix,
     int64,
+    int64,
     *[_matrix] * 4,
     _vector,
     _cube,
     _vector,
-    _vector,
+    _matrix,
+    *[_vector] * 2,
     _matrix,
     _vector,
     int64[:, ::1],
@@ -171,15 +177,15 @@ def instant_tangent(
 
 @spliced
 def torque_tangent(
-    plant: Plant, T: Tangent, slot: int, t: float, recorded: bool, rate: Any
+    plant: Plant, T: Tangent, slot: int, t: float, recorded: bool, x: Any, rate: Any
 ) -> None:
-    """How the torque changes: after a sample of the controller (T.y), or at a stage of a continuous
-    law (T.x); of one that is in the matrices only where it is recorded.
+    """How the torque changes at sensitivities x (s, m): after a sample of the controller, or at a
+    stage of a continuous law; of one that is in the matrices only where it is recorded.
     """
     n = plant.instant.tau.size
     if T.free_code != 0:
         if recorded:
-            law_torque(T.at, slot, plant.law, T.filled, T.x, T.tau)
+            law_torque(T.at, slot, plant.law, T.filled, x, T.tau)
         return
     if T.law.delay >= 0:
         drift(plant.reference, plant.cursor[0], t, T.law.drift)
@@ -192,13 +198,13 @@ def torque_tangent(
         plant.instant.v,
     )
     if plant.drive == CONTINUOUS:
-        instant_tangent(law, tree, own, controller_state, work, v, T.law, T.x, T.tau, rate)
+        instant_tangent(law, tree, own, controller_state, work, v, T.law, x, T.tau, rate)
         if law.kind != GAINS_ONLY:  # the controller's own model was placed where the robot was
             for j in range(n):
                 work.angle[j] = T.at.motion[0, j, 0]
     else:
         sampled_tangent(
-            law, tree, own, controller_state, T.y[:n], T.y[n : 2 * n], work, v, T.law, T.seen
+            law, tree, own, controller_state, x[:n], x[n : 2 * n], work, v, T.law, T.seen
         )
         apply_tangent(law.gain, T.law.v, T.tau)
     for j in range(n):
@@ -245,15 +251,15 @@ def add_disturbances(
 @spliced
 def keep_stage(plant: Plant, T: Tangent, slot: int, t: float, state: Any, rate: Any) -> None:
     """What a stage, whose time is t, whose state is `state` and whose rates are `rate`, is
-    linearised from, and all columns of W that are not those of links.
+    linearised from, and the columns of W that are no parameters.
     """
-    n, work, S = plant.instant.tau.size, plant.work, T.at
-    q, dq, ddq = state[:n], state[n : 2 * n], rate[n : 2 * n]
-    keep_motion(S, slot, q, dq, ddq, work)
-    keep_contacts(S, slot, plant.contacts)
-    clear_rows(S.W[slot])
-    if T.motion_code != 0 and plant.friction != SMOOTH:
-        add_entries(plant.tree, T.columns, dq, ddq, S.slip[slot], work, S.W[slot])
+    n, S = plant.instant.tau.size, T.at
+    keep_motion(S, slot, state[:n], state[n : 2 * n], rate[n : 2 * n], plant.work)
+    keep_contacts(S, slot, plant.contacts, plant.friction == SMOOTH)
+    if T.motion_code == 0 or plant.tree.terms != 0:
+        clear_rows(S.W[slot])
+    elif T.parameters < S.W.shape[2]:
+        clear_columns(S.W[slot], T.parameters)
     if T.place.shape[1] > 0:
         add_disturbances(T.disturbance, T.time, T.place, T.cursor, t, S.W[slot])
     if T.free_code != 0:
@@ -263,27 +269,23 @@ def keep_stage(plant: Plant, T: Tangent, slot: int, t: float, state: Any, rate: 
 
 
 @spliced
-def linearise(plant: Plant, T: Tangent, count: int, state: Any, rate: Any) -> None:
-    """d tau/d q, d tau/d dq and link columns of the `count` stages that were kept. Where that is
-    one, its state and rates are `state` and `rate`, and the plant is still as it was there.
+def linearise(plant: Plant, T: Tangent, state: Any, rate: Any) -> None:
+    """d tau/d q, d tau/d dq and W of the stages that were kept. Where they are linearised one by
+    one, state and rates are `state` and `rate`, and the plant is still as it was there.
 
     Implements (38).
     """
-    n, values, work, contacts, S = (
-        plant.instant.tau.size,
-        plant.values,
-        plant.work,
-        plant.contacts,
-        T.at,
-    )
+    n, values, work, S = plant.instant.tau.size, plant.values, plant.work, T.at
     if T.motion_code != 0:
+        viscous = (values.viscous, values.viscous_positive, values.viscous_negative)
         motion = (S.motion[0], S.motion[1], S.motion[2], S.motion[3], S.motion[4])
-        found = (S.by_q, S.by_dq, S.W)
-        call_int64(T.motion_code, (values.link, values.viscous, *motion, *found, STAGES))
-        for slot in range(count):
-            add_one_way(values, S.motion[3, :, slot], S.by_dq[slot])
-            if T.free_code != 0:
-                add_law(S, slot, plant.law)
+        call_int64(
+            T.motion_code,
+            (
+                *(values.link, *viscous, plant.law.kp, *motion, S.slope, S.sliding),
+                *(S.by_q, S.by_dq, S.W, STAGES),
+            ),
+        )
     if T.group > 1:
         return
     q, dq, ddq = state[:n], state[n : 2 * n], rate[n : 2 * n]
@@ -291,19 +293,18 @@ def linearise(plant: Plant, T: Tangent, count: int, state: Any, rate: Any) -> No
     if T.motion_code == 0:
         place(plant.tree, q, work)
         motion_derivatives(plant.tree, values, dq, ddq, work, T.ground, T.M, by_q, by_dq)
+        stage_regressor(plant.tree, T.columns, dq, ddq, slip, work, W)
     elif plant.tree.terms != 0:
         add_smooth_derivatives(plant.tree.terms, values.term, q, dq, by_q, by_dq)
+        first_term = 4 * n + 3 * slip.size + 1
+        add_entries(plant.tree, T.columns, dq, ddq, slip, work, first_term, W)
     if plant.friction == SMOOTH:
-        add_smooth(values, contacts, plant.width, slip, by_dq)
-    if T.motion_code == 0:
-        stage_regressor(plant.tree, T.columns, dq, ddq, slip, work, W)
-    elif plant.friction == SMOOTH:
-        add_entries(plant.tree, T.columns, dq, ddq, slip, work, W)
+        add_smooth(values, plant.contacts, plant.width, slip, by_dq)
     if plant.tree.terms != 0:
         add_terms_tangent(
             plant.tree.terms,
             values,
-            contacts,
+            plant.contacts,
             T.columns,
             plant.width if plant.friction == SMOOTH else 0.0,
             dq,
@@ -320,27 +321,45 @@ def linearise(plant: Plant, T: Tangent, count: int, state: Any, rate: Any) -> No
 
 
 @spliced
-def rates_tangent(plant: Plant, T: Tangent, slot: int, h: float, K: Any) -> None:
-    """K (s, m): how the rates at a stage change whose sensitivities are T.x.
+def rates_tangent(
+    plant: Plant, T: Tangent, slot: int, stage: int, h: float, length: float, x: Any, K: Any
+) -> None:
+    """K (s, m): how the rates at a stage change, whose sensitivities are x; in a step that is made
+    as a whole x is found here, too. h is how far contacts look ahead, `length` that of the step.
 
     Implements (38).
     """
-    n, S = plant.instant.tau.size, T.at
+    n, m, S = plant.instant.tau.size, T.x.shape[1], T.at
     by_q, by_dq, W, L = S.by_q[slot], S.by_dq[slot], S.W[slot], S.L[slot]
-    if T.free_code != 0:
-        call_int64(T.free_code, (by_q, by_dq, L, W, T.x, K, T.x.shape[1]))
+    if T.ahead_code != 0 and stage > 0:
+        T.reach[0] = length if stage == 3 else 0.5 * length
+        T.reach[1] = 0.0 if stage == 1 else 0.5 * length
+        last, before = T.K[stage - 1, n : 2 * n], T.K[max(stage - 2, 0), n : 2 * n]
+        if T.free_code != 0:
+            call_int64(T.ahead_code, (by_q, by_dq, L, T.reach, W, T.y, last, before, x, K, m))
+        else:
+            call_int64(
+                T.ahead_code,
+                (by_q, by_dq, T.share, L, T.reach, W, T.tau, T.y, last, before, x, K, m),
+            )
+    elif T.free_code != 0:
+        call_int64(T.free_code, (by_q, by_dq, L, W, x, K, m))
     else:
-        driven(T.driven_code, by_q, by_dq, W, T.tau, T.share, L, T.x, K)
+        driven(T.driven_code, by_q, by_dq, W, T.tau, T.share, L, x, K)
     column, coupling, held = S.column[slot], S.coupling[slot], S.held[slot]
-    release(plant.values, column, coupling, held, T, K[n : 2 * n], T.x[n : 2 * n], 1.0 / h)
+    release(plant.values, column, coupling, held, T, K[n : 2 * n], x[n : 2 * n], 1.0 / h)
 
 
 @spliced
-def stage_tangent(T: Tangent, size: int, stage: int, h: float, x: Any) -> None:
+def stage_tangent(T: Tangent, size: int, n: int, stage: int, h: float, x: Any) -> None:
     """The sensitivities x at a stage of the classical fourth-order method, as `stage_state` has
-    the state.
+    the state; 4 is the end.
     """
-    advance_rows(T.y, T.K[0], T.K[1], T.K[2], T.K[3], size, stage, h, x)
+    if T.ahead_code == 0:
+        advance_rows(T.y, T.K[0], T.K[1], T.K[2], T.K[3], size, stage, h, x)
+    elif stage == 4:
+        ddq = slice(n, 2 * n)
+        end_rows(T.y, T.K[0, ddq], T.K[1, ddq], T.K[2, ddq], T.K[3, ddq], h, x)
 
 
 @spliced
@@ -371,7 +390,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             T.ground,
             T.columns,
             S.slip[0],
-            S.W[0],
+            T.jolted,
             T.M,
             S.by_q[0],
             S.by_dq[0],
@@ -382,7 +401,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             T.x,
             T.K[4],
         )
-    stage_tangent(T, size, 4, h, T.y)
+    stage_tangent(T, size, n, 4, h, T.y)
     if moved > 0.0:
         subtract_rows(T.y, T.K[4], n)
     rows = T.y[n : 2 * n]
@@ -390,8 +409,8 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
 
 
 @spliced
-def record_tangent(T: Tangent, row: int) -> None:
+def record_tangent(T: Tangent, row: int, x: Any) -> None:
     """Write torque and position at this instant."""
     at = row - T.first[0]
     copy_rows(T.tau, T.out_tau[at])
-    copy_rows(T.x, T.out_q[at])
+    copy_rows(x, T.out_q[at])

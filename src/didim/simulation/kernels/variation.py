@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from didim.dynamics.kernels.derivatives import (
     add_sliding_terms,
     add_term_derivatives,
@@ -76,6 +74,21 @@ def copy_rows(rows: Any, out: Any) -> None:
                 store(out, i, at, load(rows, i, at))
 
 
+@shared
+def end_rows(y: Any, K0: Any, K1: Any, K2: Any, K3: Any, h: float, x: Any) -> None:
+    """The sensitivities at the end of a step, into x (2 n, m), which may be y, from those of the
+    accelerations at its four stages (n, m): the rates of positions are velocities.
+    """
+    n = K0.shape[0]
+    for i in range(n):
+        for c in range(0, y.shape[1], LANES):
+            first, rate = load(K0, i, c), load(y, n + i, c)
+            middle = load(K1, i, c) + load(K2, i, c)
+            store(x, i, c, load(y, i, c) + h * (rate + h / 6.0 * (first + middle)))
+            ends = first + load(K3, i, c)
+            store(x, n + i, c, rate + h / 6.0 * (ends + 2.0 * middle))
+
+
 @kernel
 def subtract_rows(x: Any, change: Any, n: int) -> None:
     """Take rows n to 2 n of `change` from those of x, both (s, m)."""
@@ -134,12 +147,11 @@ def sort_contacts(contacts: ContactWorkspace, held: Any, slip: Any) -> None:
 def add_smooth(
     values: Values, contacts: ContactWorkspace, width: float, slip: Any, by_dq: Any
 ) -> None:
-    """The slope of smooth friction, limit (1 - tanh^2) / width, added to by_dq (n, n), and its
-    slip.
+    """The slope of smooth friction at its slip, limit (1 - tanh^2) / width, added to by_dq (n,
+    n).
     """
     n = by_dq.shape[0]
     for i in range(slip.size):
-        slip[i] = np.tanh(contacts.speed[i] / width)
         limit = contacts.limit[FORTH if contacts.speed[i] > 0.0 else BACK, i]
         steep = limit * (1.0 - slip[i] * slip[i]) / width
         for j in range(n):
