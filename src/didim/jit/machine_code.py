@@ -35,7 +35,9 @@ _REAL, _WHOLE = ir.DoubleType(), ir.IntType(64)
 
 @dataclass(frozen=True)
 class Program:
-    """The function int64 f(double *a, double *b, ..., double x, ...) as data."""
+    """The function int64 f(double *a, double *b, ..., double x, ...) as data; where it has a
+    `table`, int64 f(double **table, double *a, ...).
+    """
 
     arrays: tuple[str, ...]
     """Names of the arguments, in order. The arrays must not overlap."""
@@ -50,6 +52,8 @@ class Program:
     margin: float
     numbers: tuple[str, ...] = ()
     """Names of the arguments behind the arrays that are numbers."""
+    table: tuple[str, ...] = ()
+    """Names of further arrays, whose addresses are in a table. They must not overlap either."""
 
 
 class MachineCode:
@@ -140,16 +144,20 @@ class _Builder(StatementBuilder):
 
     def __init__(self, program: Program) -> None:
         self.module = ir.Module()
-        count = len(program.arrays)
-        pointers, numbers = [_REAL.as_pointer()] * count, [_REAL] * len(program.numbers)
-        kind = ir.FunctionType(_WHOLE, pointers + numbers)
+        pointer, first = _REAL.as_pointer(), int(bool(program.table))
+        last = first + len(program.arrays)
+        kinds = [pointer.as_pointer()] * first + [pointer] * len(program.arrays)
+        kind = ir.FunctionType(_WHOLE, kinds + [_REAL] * len(program.numbers))
         function = ir.Function(self.module, kind, NAME)
-        for argument, name in zip(function.args, program.arrays, strict=False):
+        for argument, name in zip(function.args[first:last], program.arrays, strict=True):
             argument.name = name
             argument.add_attribute("noalias")
-        self._arrays = dict(zip(program.arrays, function.args, strict=False))
+        self._arrays = dict(zip(program.arrays, function.args[first:last], strict=True))
+        self._values = dict(zip(program.numbers, function.args[last:], strict=True))
         self._build = ir.IRBuilder(function.append_basic_block())
-        self._values = dict(zip(program.numbers, function.args[count:], strict=True))
+        for k, name in enumerate(program.table):
+            place = self._build.gep(function.args[0], [ir.Constant(_WHOLE, k)], inbounds=True)
+            self._arrays[name] = self._build.load(place)
         for statement in program.statements:
             self._values[statement.name] = self._computed(statement)
         for element, symbol in program.outputs:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir
@@ -22,7 +22,6 @@ from numba.np.numpy_support import as_dtype
 
 _tools: Any = cgutils
 _types: Any = types
-_dtype: Any = cache(as_dtype)
 
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
@@ -33,10 +32,10 @@ class StructMemory(Generic[Record]):
     """
 
     def __init__(self, kind: Any, record: Record) -> None:
-        self.record, self._starts, words = record, dict[str, tuple[int, Any]](), list[int]()
-        for name, of_field, value in zip(kind.fields, kind.types, record, strict=True):
-            self._starts[name] = len(words), of_field
-            words += _words(of_field, value, name)
+        self.record, self._starts, words = record, dict[str, tuple[int, _Field]](), list[int]()
+        for field, value in zip(_field(kind, "").members or (), record, strict=True):
+            self._starts[field.name] = len(words), field
+            words += _words(field, value)
         self._memory = np.array(words, dtype=np.int64)
         self.address = int(self._memory.ctypes.data)
 
@@ -44,29 +43,49 @@ class StructMemory(Generic[Record]):
         """Put other values into fields of the record."""
         self.record = cast(Any, self.record)._replace(**fields)
         for name, value in fields.items():
-            start, kind = self._starts[name]
-            words = _words(kind, value, name)
+            start, field = self._starts[name]
+            words = _words(field, value)
             self._memory[start : start + len(words)] = words
 
 
-def _words(kind: Any, value: Any, name: str) -> list[int]:
-    """A value as Numba hands it to a function: 64 bits each."""
+class _Field(NamedTuple):
+    """How a field of a Numba type is laid out, found once for each type."""
+
+    name: str
+    kind: Any
+    dtype: Any  # of an array, None: it is none
+    members: tuple[Any, ...] | None  # fields of a tuple
+    real: bool
+
+
+@cache
+def _field(kind: Any, name: str) -> _Field:
     if isinstance(kind, _types.Array):
+        return _Field(name, kind, as_dtype(kind.dtype), None, False)
+    if isinstance(kind, _types.BaseTuple):
+        names = map(str, getattr(kind, "fields", range(len(kind.types))))
+        return _Field(name, kind, None, tuple(map(_field, kind.types, names)), False)
+    return _Field(name, kind, None, None, isinstance(kind, _types.Float))
+
+
+def _words(field: _Field, value: Any) -> list[int]:
+    """A value as Numba hands it to a function: 64 bits each."""
+    if field.dtype is not None:
         if (
             not isinstance(value, np.ndarray)
-            or value.dtype != _dtype(kind.dtype)
-            or value.ndim != kind.ndim
+            or value.dtype != field.dtype
+            or value.ndim != field.kind.ndim
             or not value.flags.c_contiguous
         ):
-            raise TypeError(f"{name} must be a contiguous array of the type {kind}")
+            raise TypeError(f"{field.name} must be a contiguous array of the type {field.kind}")
         where = value.__array_interface__["data"][0]
         return [0, 0, value.size, value.itemsize, where, *value.shape, *value.strides]
-    if isinstance(kind, _types.BaseTuple):
-        named = zip(kind.types, value, getattr(kind, "fields", range(len(value))), strict=True)
-        return [word for inner, each, field in named for word in _words(inner, each, str(field))]
-    if isinstance(kind, _types.Float):
-        return [struct.unpack("q", struct.pack("d", value))[0]]
-    return [int(value)]
+    if field.members is not None:
+        words = list[int]()
+        for inner, each in zip(field.members, value, strict=True):
+            words += _words(inner, each)
+        return words
+    return [struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)]
 
 
 def struct_reader(record: Any, part: Any = None) -> Callable[[int], Any]:

@@ -13,6 +13,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from didim.control.kernels.law import GAINS_ONLY, Law
 from didim.dynamics.codegen.robot_code import robot_code
 from didim.dynamics.codegen.trace import Trace, Vector
@@ -25,19 +28,37 @@ from didim.simulation.kernels.plant import (
     LARGEST_TORQUE,
     OPEN,
     RUNAWAY_SPEED,
+    Plant,
 )
 
-RunCode = tuple[MachineCode | None, MachineCode | None]
-"""`robot_code` and `instant_code`, where a run has them."""
+ARRAYS = ("y", "rate", "value", "slope")
+"""Arguments, in order: state, its rates, and the cubics of the reference; then the numbers h and u,
+s. All other arrays stay where they are during a run, see `pointer_table`.
+"""
 
-ARRAYS = (
-    *("y", "rate", "L", "bias", "tau", "ddq", "slip"),
-    *("viscous", "viscous_positive", "viscous_negative", "offset"),
-    *("limit_positive", "limit_negative", "limit", "speed", "force", "smooth"),
-    *("value", "slope", "kp", "kv", "ki", "kiv", "ff", "gain", "saturation"),
-    *("reference", "seen", "error", "integral", "v"),
-)
-"""Arguments, in order, as `rates_by_code` hands them over; then the numbers h and u, s."""
+
+_TABLE = {
+    "work": ("M", "bias"),
+    "values": (
+        *("viscous", "viscous_positive", "viscous_negative", "offset"),
+        *("limit_positive", "limit_negative"),
+    ),
+    "law": ("kp", "kv", "ki", "kiv", "ff", "gain", "saturation"),
+    "controller_state": ("reference", "seen", "error", "integral"),
+    "contacts": ("limit", "speed", "force", "smooth"),
+    "instant": ("v", "tau", "ddq", "slip"),
+}
+"""Records of a plant and their arrays that the code reads and writes."""
+
+
+def pointer_table(plant: Plant) -> NDArray[np.int64]:
+    """Addresses of the arrays of `_TABLE`, which must live as long as the plant is used."""
+    arrays = (getattr(getattr(plant, record), name) for record, name in _table())
+    return np.array([each.__array_interface__["data"][0] for each in arrays], dtype=np.int64)
+
+
+def _table() -> list[tuple[str, str]]:
+    return [(record, name) for record, names in _TABLE.items() for name in names]
 
 
 class Kind(NamedTuple):
@@ -46,42 +67,62 @@ class Kind(NamedTuple):
     n: int
     contact: tuple[tuple[float, ...], ...]  # (c, n)
     coupled: bool  # whether viscous friction couples joints
+    one_way: bool  # whether friction depends on the direction
     smooth: bool
     continuous: bool  # whether the law acts at every instant
     reads: int  # of the reference: positions, or velocities too
     integrates: bool
+    saturates: bool
+
+    @property
+    def ordinary(self) -> int:
+        """Conditions of the code before those of contacts."""
+        return 4 + (self.n if self.saturates else 0)
 
 
-def run_code(model: TorqueModel, law: Law, drive: int, friction: int) -> RunCode:
+class RunCode(NamedTuple):
     """The machine code of a robot and of its instants in a loop, as far as there is any. It must
     live as long as the run.
     """
+
+    robot: MachineCode | None
+    instant: MachineCode | None
+    ordinary: int
+    """Conditions of the latter under which it can be used at all; the next are of contacts."""
+
+
+def run_code(model: TorqueModel, law: Law, drive: int, friction: int) -> RunCode:
+    """The code of a run."""
     robot = robot_code(model.tree, model.layout.tied)
-    return robot, None if robot is None else instant_code(model, law, drive, friction)
+    kind = None if robot is None else _kind(model, law, drive, friction)
+    if kind is None:
+        return RunCode(robot, None, 0)
+    return RunCode(robot, _compiled(kind), kind.ordinary)
 
 
-def instant_code(model: TorqueModel, law: Law, drive: int, friction: int) -> MachineCode | None:
-    """The code of the instants; None where `rates` does all work itself: joints follow others,
-    effects are expressions, the torque is given, or a continuous law has a model or couples joints.
+def _kind(model: TorqueModel, law: Law, drive: int, friction: int) -> Kind | None:
+    """None where `rates` does all work itself: joints follow others, effects are expressions, the
+    torque is given, or a continuous law has a model or couples joints.
     """
-    continuous = drive == CONTINUOUS
+    continuous, layout = drive == CONTINUOUS, model.layout
     if (
         drive == OPEN
-        or model.layout.terms.terms
-        or model.layout.tied is not None
+        or layout.terms.terms
+        or layout.tied is not None
         or (continuous and (law.kind != GAINS_ONLY or law.coupled))
     ):
         return None
-    return _compiled(
-        Kind(
-            model.robot.n,
-            tuple(map(tuple, model.layout.contact.tolist())),
-            bool(model.layout.coupled),
-            friction == SMOOTH,
-            continuous,
-            int(law.reads) if continuous else 0,
-            continuous and bool(law.ki.any() or law.kiv.any()),
-        )
+    one_way = any(entry.signal in ("dq+", "dq-", "slip+", "slip-") for entry in layout.entries)
+    return Kind(
+        n=model.robot.n,
+        contact=tuple(map(tuple, layout.contact.tolist())),
+        coupled=bool(layout.coupled),
+        one_way=one_way,
+        smooth=friction == SMOOTH,
+        continuous=continuous,
+        reads=int(law.reads) if continuous else 0,
+        integrates=continuous and bool(law.ki.any() or law.kiv.any()),
+        saturates=continuous and bool(np.isfinite(law.saturation).any()),
     )
 
 
@@ -137,7 +178,8 @@ def _program(kind: Kind) -> Program:
     to.write("rate", [*dq, *ddq])
     to.write("ddq", ddq)
     conditions: list[tuple[Symbol, Symbol]] = [(each, 0.0) for each in to.conditions]
-    return Program(ARRAYS, to.code.statements, to.outputs, conditions, 0.0, ("h", "u"))
+    table = tuple(name for _, name in _table())
+    return Program(ARRAYS, to.code.statements, to.outputs, conditions, 0.0, ("h", "u"), table)
 
 
 def _law(to: _Writer, kind: Kind, q: Vector, dq: Vector) -> Vector:
@@ -155,7 +197,8 @@ def _law(to: _Writer, kind: Kind, q: Vector, dq: Vector) -> Vector:
             of_e = code.mul(f"ki[{j}]", f"y[{2 * n + j}]")
             of_s = code.mul(f"kiv[{j}]", f"y[{3 * n + j}]")
             v[j] = code.add(code.add(v[j], of_e), of_s)
-        to.beyond(f"saturation[{j}]", code.apply("abs", v[j]))
+        if kind.saturates:
+            to.beyond(f"saturation[{j}]", code.apply("abs", v[j]))
         tau.append(code.mul(f"gain[{j * n + j}]", v[j]))
     for k, signal in enumerate(signals):
         to.write("reference", signal, k * n)
@@ -189,13 +232,13 @@ def _friction(to: _Writer, kind: Kind, dq: Vector) -> tuple[Vector, Vector, Vect
     speed = [_row(code, row, dq) for row in kind.contact]
     slip = _elements("smooth", c) if kind.smooth else [code.apply("sign", u) for u in speed]
     limits = _elements("limit_positive", c), _elements("limit_negative", c)
-    force = [
-        code.add(
-            code.mul(limits[0][i], code.apply("max", slip[i], 0.0)),
-            code.mul(limits[1][i], code.apply("min", slip[i], 0.0)),
-        )
-        for i in range(c)
-    ]
+    force = [code.mul(limits[0][i], slip[i]) for i in range(c)]
+    if kind.one_way:
+        parts = [[code.apply(way, x, 0.0) for x in slip] for way in ("max", "min")]
+        force = [
+            code.add(code.mul(limits[0][i], parts[0][i]), code.mul(limits[1][i], parts[1][i]))
+            for i in range(c)
+        ]
     to.write("speed", speed)
     to.write("force", force)
     to.write("limit", [*limits[0], *limits[1]])
@@ -207,20 +250,21 @@ def _acceleration(to: _Writer, kind: Kind, dq: Vector, tau: Vector, force: Vecto
     code, n = to.code, kind.n
     bias, ddq = Vector(), Vector()
     for i in range(n):
-        forth = code.mul(f"viscous_positive[{i}]", code.apply("max", dq[i], 0.0))
-        back = code.mul(f"viscous_negative[{i}]", code.apply("min", dq[i], 0.0))
+        one_way: Symbol = f"offset[{i}]"
+        for name, way in (("positive", "max"), ("negative", "min")) if kind.one_way else ():
+            moved = code.apply(way, dq[i], 0.0)
+            one_way = code.add(one_way, code.mul(f"viscous_{name}[{i}]", moved))
         columns = range(n) if kind.coupled else (i,)
         rubbed = code.dot([f"viscous[{i * n + k}]" for k in columns], [dq[k] for k in columns])
-        one_way = code.add(code.add(f"offset[{i}]", forth), back)
         bias.append(code.add(f"bias[{i}]", code.add(one_way, rubbed)))
         ddq.append(code.sub(tau[i], bias[i]))
     for row, f in zip(kind.contact, force, strict=True):
         back = code.mul(-1.0, f)
         ddq = [code.add(x, code.mul(d, back)) for x, d in zip(ddq, row, strict=True)]
     for i in range(n):
-        known = code.dot([f"L[{i * n + k}]" for k in range(i)], ddq[:i])
-        ddq[i] = code.mul(code.sub(ddq[i], known), f"L[{i * n + i}]")
+        known = code.dot([f"M[{i * n + k}]" for k in range(i)], ddq[:i])
+        ddq[i] = code.mul(code.sub(ddq[i], known), f"M[{i * n + i}]")
     for i in reversed(range(n)):
-        known = code.dot([f"L[{k * n + i}]" for k in range(i + 1, n)], ddq[i + 1 :])
-        ddq[i] = code.mul(code.sub(ddq[i], known), f"L[{i * n + i}]")
+        known = code.dot([f"M[{k * n + i}]" for k in range(i + 1, n)], ddq[i + 1 :])
+        ddq[i] = code.mul(code.sub(ddq[i], known), f"M[{i * n + i}]")
     return ddq

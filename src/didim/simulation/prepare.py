@@ -18,7 +18,7 @@ from didim.errors import InputError, nearest
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.signals.reference import Reference
 from didim.signals.trajectory import Trajectory
-from didim.simulation.instant_code import run_code
+from didim.simulation.instant_code import pointer_table, run_code
 from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
@@ -110,6 +110,8 @@ def prepared(request: SimulationRequest) -> Run:
         kind,
         request.width,
     )
+    table = pointer_table(plant)
+    plant = plant._replace(code=plant.code._replace(instant_table=table.ctypes.data))
     out = new_output(
         on_clock(time, 0.0, period) if plant.drive == HELD else time, n, len(model.contacts)
     )
@@ -117,9 +119,8 @@ def prepared(request: SimulationRequest) -> Run:
     y[:n], y[n : 2 * n] = started
     size = 4 * n if plant.drive == CONTINUOUS and (law.ki.any() or law.kiv.any()) else 2 * n
     substeps = substeps_for(period, fastest, longest, request.most_substeps)
-    return Run(
-        model, plant, (code, memory), trajectory, channels, given, out, y, period, substeps, size
-    )
+    kept = code, memory, table
+    return Run(model, plant, kept, trajectory, channels, given, out, y, period, substeps, size)
 
 
 def refuse_self_locking(request: SimulationRequest) -> None:

@@ -140,7 +140,7 @@ def memory_of(model: TorqueModel, loop: Controller | None) -> tuple[TreeMemory, 
 
 def code_of(model: TorqueModel, machine_code: RunCode, law: Law, drive: int) -> Code:
     """The addresses of what a run needs, compiled now unless it was; 0 for what it does not."""
-    robot, instant = machine_code
+    robot, instant, ordinary = machine_code
     return Code(
         0 if robot is None else robot.address,
         recursion.address if robot is None else 0,
@@ -149,6 +149,8 @@ def code_of(model: TorqueModel, machine_code: RunCode, law: Law, drive: int) -> 
         (rates if instant is None else rates_by_code).address,
         sample.address if drive == HELD else 0,
         0 if instant is None else instant.address,
+        0,  # the table is that of a plant
+        ordinary,
         rates.address,
     )
 

@@ -51,6 +51,8 @@ class Code(NamedTuple):
     rates: int  # dy/dt
     sample: int  # a sample of the controller
     instant: int  # machine code of law, friction and acceleration, for most instants
+    instant_table: int  # addresses of its arrays
+    ordinary: int  # its conditions before those of contacts
     all_rates: int  # dy/dt at the others
 
 
@@ -68,7 +70,7 @@ class ContactWorkspace(NamedTuple):
     limit: Any  # (2, c) limit of each contact at this instant, forward and backward
 
 
-code_type = record_type(Code, *[int64] * 8)
+code_type = record_type(Code, *[int64] * 10)
 contact_workspace_type = record_type(
     ContactWorkspace,
     float64[::1],

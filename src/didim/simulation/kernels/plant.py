@@ -52,10 +52,6 @@ RUNAWAY_SPEED = 1e5
 """rad/s or m/s: a velocity above this counts as divergence."""
 LARGEST_TORQUE = 1e50
 """N.m or rad/s^2: a torque or acceleration above this counts as infinite."""
-ORDINARY_CONDITIONS = 4
-"""Of the machine code of an instant, besides one for each joint of a law: those before its
-contacts.
-"""
 OK = -1
 """Status of an instant: OK, a joint j (the inertia matrix fails there), or -2 - j (its motion or
 torque diverges).
@@ -355,8 +351,7 @@ def rates_by_code(plant_address: int, t: float, state: Any, h: float, slopes: An
     Implements (22).
     """
     plant = read_plant(plant_address)
-    values, law, work = plant.values, plant.law, plant.work
-    instant, contacts, controller_state = plant.instant, plant.contacts, plant.controller_state
+    values, work, instant, contacts = plant.values, plant.work, plant.instant, plant.contacts
     n = instant.tau.size
     y, rate = array_at(state, 4 * n), array_at(slopes, 4 * n)
     i, u = 0, 0.0
@@ -376,19 +371,13 @@ def rates_by_code(plant_address: int, t: float, state: Any, h: float, slopes: An
     found = call_int64(
         plant.code.instant,
         (
-            *(y, rate, work.M, work.bias, instant.tau, instant.ddq, instant.slip),
-            *(values.viscous, values.viscous_positive, values.viscous_negative, values.offset),
-            *(values.limit_positive, values.limit_negative, contacts.limit),
-            *(contacts.speed, contacts.force, contacts.smooth),
-            *(plant.reference.value[i], plant.reference.rate[i]),
-            *(law.kp, law.kv, law.ki, law.kiv, law.ff, law.gain, law.saturation),
-            *(controller_state.reference, controller_state.seen, controller_state.error),
-            *(controller_state.integral, instant.v, h, u),
+            *(plant.code.instant_table, y, rate),
+            *(plant.reference.value[i], plant.reference.rate[i], h, u),
         ),
     )
     if failed < 0 and found < 0:
         return OK
-    if failed >= 0 or found < (n if plant.drive == CONTINUOUS else 0) + ORDINARY_CONDITIONS:
+    if failed >= 0 or found < plant.code.ordinary:
         return call_int64(plant.code.all_rates, (plant_address, t, state, h, slopes))
     stick(values, h, work, contacts, instant.ddq, instant.slip)
     for j in range(n):
