@@ -32,16 +32,16 @@ from didim.simulation.kernels.plant import (
     read_plant,
     write_status,
 )
-from didim.simulation.kernels.tangent import (
+from didim.simulation.kernels.stages import (
     arrest_tangent,
     keep_stage,
     linearise,
     rates_tangent,
-    read_tangent,
     record_tangent,
     stage_tangent,
-    torque_tangent,
 )
+from didim.simulation.kernels.tangent import read_tangent
+from didim.simulation.kernels.torque_tangent import torque_tangent
 
 
 class Output(NamedTuple):
