@@ -8,7 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from didim.jit.lane_code import LaneProgram, lane_code
 from didim.jit.machine_code import Program, machine_code
+from didim.jit.multiply_add import has_multiply_add, multiply_adds
 from didim.jit.statements import Statement, shown
 
 
@@ -68,3 +70,51 @@ def test_the_first_condition_that_fails_is_returned(values, first):
 def test_numbers_are_written_so_that_they_come_back():
     for number in (0.1, -0.1, 1e-300, 1 / 3, -2.0):
         assert float(eval(shown(number))) == number
+
+
+ONE = np.array([1.0 + 2.0**-30, 1.0 - 2.0**-30, 1.0])
+"""a, b, c with a b = 1 - 2^-60, which rounds to c."""
+SUMS = [
+    Statement("x0", "*", "a[0]", "a[1]"),
+    Statement("x1", "-", "a[2]", "x0"),
+    Statement("x2", "*", "a[1]", "a[0]"),
+    Statement("x3", "-", "x2", "a[2]"),
+    Statement("x4", "*", 1.0 - 2.0**-30, "a[0]"),
+    Statement("x5", "+", "x4", -1.0),
+    Statement("x6", "*", "a[0]", 1.0 - 2.0**-30),
+    Statement("x7", "-", "x6", "a[2]"),
+    Statement("x8", "+", "x6", 1.0),
+]
+"""The product x6 serves two sums."""
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_a_product_of_one_sum_is_rounded_with_it(fused):
+    b = np.full(5, math.nan)
+    outputs = [(f"b[{k}]", f"x{n}") for k, n in enumerate((1, 3, 5, 7, 8))]
+    assert called(Program(("a", "b"), SUMS, outputs, [], 0.0, fused=fused), ONE, b) == -1
+    tiny = 2.0**-60 if fused and has_multiply_add() else 0.0
+    assert b.tolist() == [tiny, -tiny, -tiny, 0.0, 2.0]
+
+
+def test_a_product_that_is_a_result_is_rounded_alone():
+    statements = SUMS[:2]
+    assert list(multiply_adds(statements, ["x1"])) == ["x1"]
+    assert multiply_adds(statements, ["x1", "x0"]) == {}
+
+
+def test_of_two_products_the_right_one_is_rounded_with_the_sum():
+    statements = [SUMS[0], SUMS[6], Statement("x9", "+", "x0", "x6")]
+    assert multiply_adds(statements, ["x9"]) == {"x9": SUMS[6]}
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_lanes_round_a_product_with_its_sum_too(lanes):
+    rng = np.random.default_rng(0)
+    T, B = np.tile(ONE[1:, None], 2 * lanes), rng.standard_normal((1, 2 * lanes))
+    statements = [Statement("x0", "*", "a[0]", "T[0]"), Statement("x1", "-", "T[1]", "x0")]
+    code = lane_code(LaneProgram(("a",), ("T", "B"), statements, [("B[0]", "x1")], lanes))
+    kinds = [ctypes.c_void_p] * 3 + [ctypes.c_int64]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(code.address)
+    assert function(ONE.ctypes.data, T.ctypes.data, B.ctypes.data, 2 * lanes) == 0
+    assert set(B[0]) == {2.0**-60 if has_multiply_add() else 0.0}

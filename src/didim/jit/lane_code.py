@@ -33,7 +33,7 @@ class LaneProgram:
     tables: tuple[str, ...]
     """Names of tables (rows, width), whose rows are written "T[3]". None may overlap."""
     statements: Sequence[Statement]
-    """What is computed, in order, with + - * / min max and sign, as it is written."""
+    """What is computed, in order, with + - * / min max and sign, and with `multiply_adds`."""
     outputs: Sequence[tuple[str, Symbol]]
     """Rows that are written, and their values."""
     lanes: int
@@ -54,7 +54,8 @@ class _Builder(StatementBuilder):
 
     def __init__(self, program: LaneProgram) -> None:
         self.module, self._lanes = ir.Module(), program.lanes
-        self._vector = ir.VectorType(_REAL, program.lanes)
+        self._kind = ir.VectorType(_REAL, program.lanes)
+        self._suffix = f"v{program.lanes}f64"
         self._sizes = dict(program.blocks)
         names = (*program.arrays, *program.tables, *self._sizes)
         kind = ir.FunctionType(_WHOLE, [_REAL.as_pointer()] * len(names) + [_WHOLE])
@@ -74,8 +75,7 @@ class _Builder(StatementBuilder):
             )
             for name, size in program.blocks
         }
-        for each in program.statements:
-            self._values[each.name] = self._computed(each)
+        self._compute(program.statements, [each for _, each in program.outputs], fused=True)
         for element, symbol in program.outputs:
             self._write(*_parts(element), self._value(symbol))
         following = self._build.add(self._column, ir.Constant(_WHOLE, program.lanes))
@@ -84,7 +84,7 @@ class _Builder(StatementBuilder):
         ir.IRBuilder(end).ret(ir.Constant(_WHOLE, 0))
 
     def _constant(self, number: float) -> Any:
-        return ir.Constant(self._vector, [number] * self._lanes)
+        return ir.Constant(self._kind, [number] * self._lanes)
 
     def _value(self, symbol: Symbol) -> Any:
         if isinstance(symbol, float):
@@ -111,11 +111,11 @@ class _Builder(StatementBuilder):
         """Where the lanes of a row lie."""
         before = self._build.mul(self._width, ir.Constant(_WHOLE, number))
         first = self._build.gep(self._arrays[name], [self._build.add(before, self._column)])
-        return self._build.bitcast(first, self._vector.as_pointer())
+        return self._build.bitcast(first, self._kind.as_pointer())
 
     def _spread(self, number: Any) -> Any:
         """A number in all lanes."""
-        empty = ir.Constant(self._vector, ir.Undefined)
+        empty = ir.Constant(self._kind, ir.Undefined)
         one = self._build.insert_element(empty, number, ir.Constant(_WORD, 0))
         everywhere = ir.Constant(ir.VectorType(_WORD, self._lanes), [0] * self._lanes)
         return self._build.shuffle_vector(one, one, everywhere)

@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import codegen
 from numba.core.compiler_lock import global_compiler_lock
 
+from didim.jit.multiply_add import has_multiply_add, multiply_adds
 from didim.jit.statements import Statement, Symbol
+from didim.jit.stored_code import StoredCode
 
 _numba: Any = codegen
 
@@ -54,6 +57,8 @@ class Program:
     """Names of the arguments behind the arrays that are numbers."""
     table: tuple[str, ...] = ()
     """Names of further arrays, whose addresses are in a table. They must not overlap either."""
+    fused: bool = False
+    """Whether a product may be computed with the sum that it goes into, see `multiply_adds`."""
 
 
 class MachineCode:
@@ -71,21 +76,24 @@ def generic() -> bool:
 
 def machine_code(program: Program) -> MachineCode:
     """Compile a program for this processor, without fastmath: every operation is done as it is
-    written.
+    written, or as `multiply_adds` says.
     """
     return compiled_module(_Builder(program).module)
 
 
-def compiled_module(text: ir.Module) -> MachineCode:
-    """The one function of a module, compiled for this processor."""
+def compiled_module(module: ir.Module) -> MachineCode:
+    """The one function of a module, compiled for this processor, or read where it was before."""
+    text, cpu = str(module), llvm.get_host_cpu_name()
+    features = str(_numba.get_host_cpu_features())
+    stored = StoredCode(text, cpu, features, llvmlite.__version__)
     with global_compiler_lock:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        module = llvm.parse_assembly(str(text))
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=_numba.get_host_cpu_features(), opt=2
+            cpu=cpu, features=features, opt=2
         )
-        engine = llvm.create_mcjit_compiler(module, machine)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+        engine.set_object_cache(lambda _, code: stored.write(bytes(code)), lambda _: stored.read())
         engine.finalize_object()
         return MachineCode(engine)
 
@@ -95,11 +103,39 @@ class StatementBuilder:
 
     module: ir.Module
     _build: ir.IRBuilder
+    _values: dict[str, Any]
+    """What is computed or read already."""
 
     _value: Callable[[Symbol], Any]
+    _kind: Any = _REAL
+    """Of the values."""
+    _suffix = "f64"
+    """Of the names of LLVM's functions for values of this kind."""
 
     def _constant(self, number: float) -> Any:
         return ir.Constant(_REAL, number)
+
+    def _compute(self, statements: Sequence[Statement], results: list[Symbol], fused: bool) -> None:
+        """All statements, where `fused` with their `multiply_adds`."""
+        products = multiply_adds(statements, results) if fused and has_multiply_add() else {}
+        within = {product.name for product in products.values()}
+        for each in statements:
+            if each.name in products:
+                self._values[each.name] = self._multiply_add(each, products[each.name])
+            elif each.name not in within:
+                self._values[each.name] = self._computed(each)
+
+    def _multiply_add(self, total: Statement, product: Statement) -> Any:
+        assert total.left is not None
+        assert product.left is not None
+        x, y = self._value(product.left), self._value(product.right)
+        last = total.right == product.name
+        other = self._value(total.left if last else total.right)
+        if total.operator == "-" and last:
+            x = self._build.fneg(x)
+        elif total.operator == "-":
+            other = self._build.fneg(other)
+        return self._intrinsic("llvm.fma", x, y, other)
 
     def _computed(self, statement: Statement) -> Any:
         right = self._value(statement.right)
@@ -129,14 +165,16 @@ class StatementBuilder:
             negative = self._build.select(below, self._constant(-1.0), x)
             return self._build.select(above, self._constant(1.0), negative)
         if operator == "tanh":
-            kind = ir.FunctionType(_REAL, [_REAL])
-            function = self.module.globals.get("tanh") or ir.Function(self.module, kind, "tanh")
-            return self._build.call(function, [x])
+            return self._call("tanh", x)
         return self._intrinsic(_INTRINSICS[operator], x)
 
     def _intrinsic(self, name: str, *x: Any) -> Any:
-        kind = ir.FunctionType(_REAL, [_REAL] * len(x))
-        return self._build.call(self.module.declare_intrinsic(name, [_REAL], kind), x)
+        return self._call(f"{name}.{self._suffix}", *x)
+
+    def _call(self, name: str, *x: Any) -> Any:
+        kind = ir.FunctionType(self._kind, [self._kind] * len(x))
+        function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
+        return self._build.call(function, x)
 
 
 class _Builder(StatementBuilder):
@@ -158,8 +196,9 @@ class _Builder(StatementBuilder):
         for k, name in enumerate(program.table):
             place = self._build.gep(function.args[0], [ir.Constant(_WHOLE, k)], inbounds=True)
             self._arrays[name] = self._build.load(place)
-        for statement in program.statements:
-            self._values[statement.name] = self._computed(statement)
+        results = [each for _, each in program.outputs]
+        results += [each for pair in program.conditions for each in pair]
+        self._compute(program.statements, results, program.fused)
         for element, symbol in program.outputs:
             self._build.store(self._value(symbol), self._place(element))
         self._build.ret(self._first_failed(program))

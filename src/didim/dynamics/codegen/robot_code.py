@@ -92,4 +92,4 @@ def _program(tree: Tree, tied: Tied | None) -> Program:
         outputs.append((f"bias[{i}]", bias[i]))
         outputs += [(f"M[{i * n + j}]", L[i][j]) for j in range(i + 1)]
     conditions = [(pivots[j], M[j][j]) for j in range(n)]
-    return Program(_ARRAYS, code.statements, outputs, conditions, SMALLEST_PIVOT)
+    return Program(_ARRAYS, code.statements, outputs, conditions, SMALLEST_PIVOT, fused=True)

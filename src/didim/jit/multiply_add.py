@@ -1,0 +1,45 @@
+"""Which products are computed together with the sum that they go into, a b + c with one rounding.
+
+The rule is written here and not left to the compiler: the same statements give the same numbers
+whatever it optimises.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from numba.core import codegen
+
+from didim.jit.statements import Statement, Symbol
+
+_numba: Any = codegen
+
+
+def multiply_adds(
+    statements: Sequence[Statement], results: Iterable[Symbol]
+) -> dict[str, Statement]:
+    """By the name of a sum or difference, the product that is computed with it: one that nothing
+    else uses, nor is among the results. Of two, it is the right one.
+    """
+    uses = Counter(results)
+    for each in statements:
+        uses.update(symbol for symbol in (each.left, each.right) if isinstance(symbol, str))
+    products = {each.name: each for each in statements if each.operator == "*"}
+    found = {}
+    for each in statements:
+        if each.operator not in ("+", "-") or each.left is None:
+            continue
+        for symbol in (each.right, each.left):
+            if isinstance(symbol, str) and symbol in products and uses[symbol] == 1:
+                found[each.name] = products[symbol]
+                break
+    return found
+
+
+def has_multiply_add() -> bool:
+    """Whether this processor does a b + c as one operation; others would call a slow function."""
+    features = str(_numba.get_host_cpu_features()).split(",")
+    return "+fma" in features or platform.machine().lower() in ("arm64", "aarch64")
