@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 class Codes(NamedTuple):
     """Machine code of a run with sensitivities, as far as there is any."""
 
-    driven: MachineCode | None
+    driven: MachineCode | None  # the kernel does what is left where the law is in the matrices
     free: MachineCode | None  # `driven` without d(tau), where the law is in the matrices
     ahead: MachineCode | None  # the same for stages behind the first, where steps are whole
     motion: MachineCode | None
@@ -89,8 +89,10 @@ class Directions:
             or (continuous and not by_gains)
         ):
             return Codes(driven_code(n), None, None, motion)
-        free = driven_code(n, torque=False) if continuous else None
-        return Codes(driven_code(n), free, driven_code(n, not continuous, ahead=True), motion)
+        ahead = driven_code(n, not continuous, ahead=True)
+        if continuous:
+            return Codes(None, driven_code(n, torque=False), ahead, motion)
+        return Codes(driven_code(n), None, ahead, motion)
 
     def tangent(
         self,
@@ -156,6 +158,7 @@ class Directions:
             M=square.copy(),
             ground=allocate_ground(run.plant.work.R.shape[0]),
             A=np.zeros((c, c)),
+            reaction=np.zeros((c, padded_lanes(n))),
             force=np.zeros((c, M)),
             share=np.ones(n),
             own=np.zeros((2, n, n)),

@@ -12,7 +12,7 @@ from didim.dynamics.kernels.tree import Values, place
 from didim.jit.compiled import kernel, spliced
 from didim.jit.function_pointers import call_int64
 from didim.signals.kernels.piecewise_cubic import find
-from didim.simulation.kernels.contact import SMOOTH, is_held
+from didim.simulation.kernels.contact import REST_SPEED, SMOOTH, is_held
 from didim.simulation.kernels.linearised import (
     STAGES,
     clear_columns,
@@ -52,7 +52,10 @@ def release(
     """`keep_held`, where any contact is."""
     for i in range(held.size):
         if held[i]:
-            keep_held(values.contact, column, coupling, held, T.A, T.force, rows, dq, rate)
+            keep_held(
+                *(values.contact, values.only, column, coupling, held),
+                *(T.A, T.reaction, T.force, rows, dq, rate),
+            )
             break
 
 
@@ -188,8 +191,8 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     """The end of a step, into T.y; contacts that were held all through it rest, whatever changes.
 
     What they still moved, and with them the other joints, was taken from the velocity: `before` and
-    `after` (n,). The inertia that this used is that of the last stage, whose positions `work` and
-    T.x still hold.
+    `after` (n,); what rounding leaves of it is no jump. The inertia that this used is that of the
+    last stage, whose positions `work` and T.x still hold.
     """
     n, contacts, S = plant.instant.tau.size, plant.contacts, T.at
     held = S.held[0]
@@ -202,7 +205,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
     for j in range(n):
         T.jump[j] = before[j] - after[j]
         moved = max(moved, abs(T.jump[j]))
-    if moved > 0.0:
+    if moved > REST_SPEED:
         jolt(
             T.driven_code,
             plant.tree,
@@ -223,7 +226,7 @@ def arrest_tangent(plant: Plant, T: Tangent, size: int, before: Any, after: Any,
             T.K[4],
         )
     stage_tangent(T, size, n, 4, h, T.y)
-    if moved > 0.0:
+    if moved > REST_SPEED:
         subtract_rows(T.y, T.K[4], n)
     rows = T.y[n : 2 * n]
     release(plant.values, contacts.column, contacts.A, held, T, rows, rows, 0.0)

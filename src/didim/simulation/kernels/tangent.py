@@ -48,6 +48,7 @@ class Tangent(NamedTuple):
     M: Any  # (n, n) scratch
     ground: Any
     A: Any  # (c, c) D M^-1 D' of the held contacts, factored
+    reaction: Any  # (c, padded n) scratch of `keep_held`, as is the next
     force: Any  # (c, m)
     share: Any  # (n,) part of a change of torque that reaches the load
     own: Any  # (2, n, n) scratch of `add_terms_tangent`
@@ -78,7 +79,7 @@ tangent_type = record_type(
     _matrix,
     int64,
     int64,
-    *[_matrix] * 4,
+    *[_matrix] * 5,
     _vector,
     _cube,
     _vector,

@@ -159,20 +159,39 @@ def add_smooth(
                 by_dq[j, k] += steep * values.contact[i, j] * values.contact[i, k]
 
 
+@kernel
+def move_contact(
+    contact: Any, only: int, rows: Any, dq: Any, rate: float, force: Any, k: int
+) -> None:
+    """Row k of force (c, m): how much a contact D (n,) moves, D (rows + rate dq)."""
+    n, m = rows.shape
+    first, end = (only, only + 1) if only >= 0 else (0, n)
+    for s in range(0, m, LANES):
+        moved = spread(0.0)
+        for j in range(first, end):
+            moved += contact[j] * (load(rows, j, s) + rate * load(dq, j, s))
+        store(force, k, s, moved)
+
+
 @shared
 def keep_held(
     contact: Any,
+    only: Any,
     column: Any,
     A: Any,
     held: Any,
     L: Any,
+    reaction: Any,
     force: Any,
     rows: Any,
     dq: Any,
     rate: float,
 ) -> None:
-    """Take from rows (n, m) what moves the held contacts: D rows = -rate D dq; L (c, c) and force
-    (c, m) are scratch.
+    """Take from rows (n, m) what moves the held contacts, D rows = -rate D dq, by their forces:
+    rows - M^-1 D' A^-1 D (rows + rate dq).
+
+    `only` (c,) is the one joint of a contact, or -1; L (c, c), reaction (c, padded n), which is
+    A^-1 D M^-1, and force (c, m) are scratch.
     """
     n, m, count = rows.shape[0], rows.shape[1], 0
     for i in range(held.size):
@@ -183,23 +202,19 @@ def keep_held(
                     L[count, before] = A[i, k]
                     before += 1
             L[count, count] *= 1.0 + DIAGONAL_REGULARISATION
-            for s in range(0, m, LANES):
-                moved = spread(0.0)
-                for j in range(n):
-                    if contact[i, j] != 0.0:
-                        moved += contact[i, j] * (load(rows, j, s) + rate * load(dq, j, s))
-                store(force, count, s, moved)
+            for j in range(n):
+                reaction[count, j] = column[i, j]
+            move_contact(contact[i], only[i], rows, dq, rate, force, count)
             count += 1
     if factor_leading(L, count) >= 0:
         return
-    solve_rows(L, force[:count])
-    k = 0
-    for i in range(held.size):
-        if held[i]:
-            for j in range(n):
-                for s in range(0, m, LANES):
-                    store(rows, j, s, load(rows, j, s) - column[i, j] * load(force, k, s))
-            k += 1
+    solve_rows(L, reaction[:count])
+    for s in range(0, m, LANES):
+        for j in range(n):
+            x = load(rows, j, s)
+            for k in range(count):
+                x -= reaction[k, j] * load(force, k, s)
+            store(rows, j, s, x)
 
 
 @shared
