@@ -15,7 +15,7 @@ from didim.design.limits import Limits
 from didim.design.nominal import nominal_parameters, tuned_loop
 from didim.design.plan import Plan
 from didim.design.problem import DesignProblem
-from didim.design.search import Budget, Progress, Watch
+from didim.design.search import FOR_GAINS, Budget, Progress, Watch
 from didim.design.settings import checked_settings
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError
@@ -121,7 +121,7 @@ def excite(
         random_plans=random_plans,
     )
     problem = DesignProblem(base, parameters, tuned, settings, sources, noise)
-    budget = Budget().scaled(real(effort, "effort", above=0.0))
+    budget = (FOR_GAINS if gains_unknown else Budget()).scaled(real(effort, "effort", above=0.0))
     plan = problem.designed(Watch(budget.total, progress), budget)
     if progress is not None:
         progress(1.0)

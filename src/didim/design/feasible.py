@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.design.bursts import Burst, Successive
 from didim.design.motions import Motions
 from didim.design.objective import Objective
-from didim.design.verify import Checked, Verification
+from didim.design.verify import Checked, Verification, least_margins
 from didim.errors import InputError
+from didim.signals.trajectories import AnalyticTrajectory
 
 Array = NDArray[np.float64]
 
@@ -69,13 +72,14 @@ class BackOff:
         factors = np.ones(self.motions.n)
         while True:
             tried = self.motions.towards(x, self.pose, factors)
-            margins = self.verification.reference(self.motions, tried)
+            sampled, seconds = partial(self.motions.sampled, tried), self.motions.basis.duration
+            margins = self.verification.reference(sampled, seconds)
             if min(margins.values()) >= 0:
-                checked = self.verification.check(self.motions, tried, margins)
+                checked = self.verification.check(self.motions.trajectory(tried), margins)
                 if checked.is_feasible:
                     return tried, checked
                 margins = checked.margins
-            factors = factors * self._shrinking(margins)
+            factors = factors * shrinking(margins, self.verification)
             if factors.min() < LEAST:
                 name = min(margins, key=lambda each: margins[each])
                 raise InputError(
@@ -84,12 +88,51 @@ class BackOff:
                     "another start."
                 )
 
-    def _shrinking(self, margins: Mapping[str, float]) -> Array:
-        """(n,) factors for the limits that are exceeded."""
-        factors, joints = np.ones(self.motions.n), self.verification.joints
-        for name, margin in margins.items():
-            if margin < 0:
-                at = joints.get(name, slice(None))
-                factor = min(SHRINK, 1.0 + 0.5 * max(margin, -0.2))
-                factors[at] = np.minimum(factors[at], factor)
-        return factors
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """Bursts that follow a feasible motion, shrunk until the whole meets its limits."""
+
+    main: AnalyticTrajectory
+    checked: Checked
+    """Of the motion alone."""
+    verification: Verification
+
+    @property
+    def pose(self) -> Array:
+        """(n,) where the motion ends."""
+        return self.main.sample([self.main.span[1]])[0][0]
+
+    def feasible(self, bursts: Sequence[Burst]) -> tuple[AnalyticTrajectory, Checked]:
+        """The motion with as much of the bursts as there can be; at worst it stands for as long."""
+        factors = np.ones(self.main.n)
+        while factors.max() > 0:
+            whole, margins = self._followed_by([each.scaled(factors) for each in bursts])
+            if min(margins.values()) >= 0:
+                checked = self.verification.check(whole, margins)
+                if checked.is_feasible:
+                    return whole, checked
+                margins = checked.margins
+            factors = factors * shrinking(margins, self.verification)
+            factors[factors < LEAST] = 0.0
+        return self.main, self.checked
+
+    def _followed_by(self, bursts: Sequence[Burst]) -> tuple[AnalyticTrajectory, dict[str, float]]:
+        """The whole trajectory, and the margins of its parts."""
+        whole, margins = self.main, self.checked.margins
+        for burst in bursts:
+            whole = Successive(whole, burst.trajectory(self.pose))
+            sampled = partial(burst.sampled, self.pose)
+            margins = least_margins(margins, self.verification.reference(sampled, burst.duration))
+        return whole, margins
+
+
+def shrinking(margins: Mapping[str, float], verification: Verification) -> Array:
+    """(n,) factors for the limits that are exceeded."""
+    factors, joints = np.ones(verification.model.robot.n), verification.joints
+    for name, margin in margins.items():
+        if margin < 0:
+            at = joints.get(name, slice(None))
+            factor = min(SHRINK, 1.0 + 0.5 * max(margin, -0.2))
+            factors[at] = np.minimum(factors[at], factor)
+    return factors

@@ -117,6 +117,12 @@ class LoopFilters:
         return tuple(f"{kind}{j + 1}" for kind in GAINS for j in np.flatnonzero(gain[kind]))
 
     @property
+    def joints(self) -> NDArray[np.int64]:
+        """Of these gains."""
+        found = [np.flatnonzero(self._gains[kind]) for kind in GAINS if self.gains_unknown]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+    @property
     def values(self) -> Array:
         """Of these gains."""
         gain = self._gains

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from didim.design.basis import MotionBasis
 from didim.design.limits import Limits
-from didim.design.stick_slip import StickSlip, Successive
 from didim.signals.trajectories import AnalyticTrajectory
 
 Array = NDArray[np.float64]
@@ -41,13 +40,6 @@ class Motions:
     limits: Limits
     start: Array | None = None
     """(n,) where the motion begins; None: anywhere."""
-    small: StickSlip | None = None
-    """What follows where the motion of the basis ends; it is not searched."""
-
-    @property
-    def duration(self) -> float:
-        """Of the whole motion, s."""
-        return self.basis.duration + (0.0 if self.small is None else self.small.duration)
 
     @property
     def n(self) -> int:
@@ -112,15 +104,10 @@ class Motions:
         return Sampled(q + offset, dq, ddq, dddq)
 
     def sampled(self, x: Array, t: Array) -> Array:
-        """(4, N, n) the whole motion and its derivatives at times (N,)."""
+        """(4, N, n) the motion and its derivatives at times (N,)."""
         coefficients, offset = self.split(x)
-        end = self.basis.duration
-        found = self.shapes(np.minimum(t, end)) @ coefficients.T
+        found = self.shapes(t) @ coefficients.T
         found[0] += offset
-        if self.small is not None:
-            late = t > end
-            found[3, late] = 0.0
-            found[:, late] += self.small.sampled(t[late] - end)
         return np.asarray(found)
 
     def slope(self, by: Sampled) -> Array:
@@ -137,11 +124,7 @@ class Motions:
         coefficients, offset = self.split(x)
         if self.start is not None:
             offset = offset - coefficients @ self.basis.shapes(np.zeros(1))[0, 0]
-        found = self.basis.trajectory(coefficients, offset)
-        if self.small is None:
-            return found
-        end = found.sample([self.basis.duration])[0][0]
-        return Successive(found, self.small.trajectory(end))
+        return self.basis.trajectory(coefficients, offset)
 
     def towards(self, x: Array, pose: Array, factor: float | Array) -> Array:
         """x of the motion shrunk by one factor, or one for each joint (n,), towards a pose (n,):

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.design.basis import FourierBasis, MotionBasis, SplineBasis
+from didim.design.burst_search import BurstSearch, message
 from didim.design.clearance import Clearances, clearances
-from didim.design.criterion import LogDet, WeightedSigma
-from didim.design.feasible import BackOff
+from didim.design.criterion import Criterion, LogDet, WeightedSigma
+from didim.design.feasible import BackOff, Ending
 from didim.design.known import Source, known_information
 from didim.design.loop_filters import LoopFilters
 from didim.design.motions import Motions
@@ -24,22 +25,19 @@ from didim.design.penalty import Penalty
 from didim.design.plan import Plan
 from didim.design.predict import Prediction, sigma_of
 from didim.design.rest import rest_pose
-from didim.design.search import Budget, Watch, random_motions, search
+from didim.design.search import Budget, Watch, finished, improved_starts, random_motions
 from didim.design.settings import MIN_HARMONICS, Settings, criterion_of
-from didim.design.stick_slip import SHARE, StickSlip, amplitudes, is_worth_it, stick_slip
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.results.formatting import listed
+from didim.signals.trajectories import AnalyticTrajectory
 
 Array = NDArray[np.float64]
 
 NOISE_MOTIONS = 8
 """Random motions of few harmonics whose torque the default noise is a fraction of."""
-
-COMPARED_MOTIONS = 2
-"""Random motions that small motions are compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,45 +59,32 @@ class DesignProblem:
         limits = self.settings.limits
         return clearances(self.model.robot, limits) if limits.is_cartesian else None
 
-    def _motions(self, small: StickSlip | None) -> Motions:
-        """Those that leave time for a small one."""
-        chosen = self.settings
-        seconds = chosen.duration - (0.0 if small is None else small.duration)
-        response = self._response(1) if chosen.gains_unknown else None
-        count = chosen.harmonics(seconds, None if response is None else response.bandwidth)
+    def _motions(self, bursts: int = 0) -> Motions:
+        """Those that leave time for so many bursts, with as many coefficients."""
+        chosen, response = self.settings, self._filters if self.settings.gains_unknown else None
+        seconds = chosen.duration - (bursts * self.bursts.duration if self.bursts else 0.0)
+        bandwidth = None if response is None else response.bandwidth
+        count = chosen.harmonics(chosen.duration, bandwidth)
         basis: MotionBasis = (
             FourierBasis(seconds, count)
             if chosen.basis == "fourier"
             else SplineBasis(seconds, 2 * count)
         )
-        return Motions(basis, chosen.limits, chosen.start, small)
+        return Motions(basis, chosen.limits, chosen.start)
 
     @cached_property
-    def small(self) -> StickSlip | None:
-        """The part of the record in which contacts stick and slip, where gains are unknown and it
-        tells enough of them: judged with the exact sensitivities, beside random motions.
-        """
-        filters, settings = self._response(1), self.settings
-        if filters is None or not settings.gains_unknown:
+    def bursts(self) -> BurstSearch | None:
+        """What ends the plan, where gains are unknown."""
+        if self._filters is None or not self._filters.names:
             return None
-        amplitude = amplitudes(self.model, self.parameters, self.pose, filters.stiffness)
-        if not np.any(amplitude > 0):
-            return None
-        seconds, limits = SHARE * settings.duration, settings.limits
-        small = stick_slip(seconds, amplitude, limits, settings.seed)
-        motions = self._motions(None)
-        drawn = random_motions(self._within(motions), self.pose, settings.seed, COMPARED_MOTIONS)
-        tried = [small.trajectory(self.pose), *map(motions.trajectory, drawn)]
-        of_small, *of_motions = (
-            self.prediction.information(self._checks.along(each), each) for each in tried
-        )
-        of_motion = np.mean(of_motions, axis=0)
-        return small if is_worth_it(of_motion, of_small, len(filters.names)) else None
+        return BurstSearch(self.settings, self._filters, self.prediction, self._checks)
 
-    @cached_property
-    def motions(self) -> Motions:
-        """The motions that are searched."""
-        return self._motions(self.small)
+    def _burst_count(self, trajectory: AnalyticTrajectory) -> int:
+        """As many as are worth their time, beside a motion that the search has found so far."""
+        if self.bursts is None:
+            return 0
+        found = self.prediction.information(self._checks.along(trajectory), trajectory)
+        return self.bursts.count(self.known, found, self.pose)
 
     @cached_property
     def pose(self) -> Array:
@@ -168,10 +153,12 @@ class DesignProblem:
         return known_information(self.sources, self.names, self.prediction)
 
     @cached_property
-    def objective(self) -> Objective:
+    def _criterion(self) -> Criterion:
+        return criterion_of(self.settings, self.names, self.values)
+
+    def _objective(self, motions: Motions, criterion: Criterion) -> Objective:
         """What the search makes small."""
-        criterion = criterion_of(self.settings, self.names, self.values)
-        free = self._within(self.motions)
+        free = self._within(motions)
         return replace(free, criterion=criterion, noise=self._noise[0], known=self.known)
 
     @cached_property
@@ -179,22 +166,29 @@ class DesignProblem:
         limits, clearances = self.settings.limits, self.clearances
         return Verification(self.model, self.parameters, self.loop, limits, clearances)
 
-    @cached_property
-    def back_off(self) -> BackOff:
-        """To motions that meet every limit."""
-        return BackOff(self.motions, self._checks, self.pose)
-
     def designed(self, watch: Watch, budget: Budget) -> Plan:
         """The plan."""
-        settings, pose = self.settings, self.pose
-        tried = search(self.objective, pose, settings.seed, budget, watch)
-        x, checked = self._first_feasible(tried)
-        information = self._information(x, checked)
+        settings, motions = self.settings, self._motions()
+        objective = self._objective(motions, self._criterion)
+        first, *starts = improved_starts(objective, self.pose, settings.seed, budget, watch)
+        count = self._burst_count(motions.trajectory(first))
+        if count:
+            motions = self._motions(count)
+            objective = self._objective(motions, self._criterion)
+        best = finished(objective, first, budget, watch)
+        trajectory, checked = self._first_feasible(motions, [best, *starts])
+        notes: tuple[str, ...] = ()
+        if self.bursts is not None and count:
+            ending = Ending(trajectory, checked, self._checks)
+            known = self._information(trajectory, checked)
+            bursts = self.bursts.chosen(known, ending.pose, count)
+            trajectory, checked = ending.feasible(bursts)
+            notes = (message(bursts),)
+        information = self._information(trajectory, checked)
         before = sigma_of(self.known) if self.sources else None
-        small = () if self.small is None else (self.small.message,)
         return Plan(
             model=self.model,
-            trajectory=self.motions.trajectory(x),
+            trajectory=trajectory,
             method=settings.method.upper(),
             names=self.names,
             values=self.values,
@@ -211,7 +205,7 @@ class DesignProblem:
             sigma_random=self._best_random(watch),
             sigma_before=before,
             stopped=watch.stopped,
-            messages=(*self._noise[1], *self._default_limits, *small),
+            messages=(*self._noise[1], *self._default_limits, *notes),
         )
 
     @property
@@ -220,19 +214,22 @@ class DesignProblem:
         names = list(self.settings.limits.defaults)
         return (f"Limits by default: {listed(names)}; give them in Limits.",) if names else ()
 
-    def _first_feasible(self, tried: Sequence[Array]) -> tuple[Array, Checked]:
+    def _first_feasible(
+        self, motions: Motions, tried: Sequence[Array]
+    ) -> tuple[AnalyticTrajectory, Checked]:
         """The first of the motions that can be made to meet every limit."""
+        back_off = BackOff(motions, self._checks, self.pose)
         refusal: InputError | None = None
         for x in tried:
             try:
-                return self.back_off.feasible(x)
+                found, checked = back_off.feasible(x)
+                return motions.trajectory(found), checked
             except InputError as problem:
                 refusal = refusal or problem
         assert refusal is not None
         raise refusal
 
-    def _information(self, x: Array, checked: Checked) -> Array:
-        trajectory = self.motions.trajectory(x)
+    def _information(self, trajectory: AnalyticTrajectory, checked: Checked) -> Array:
         return self.known + self.prediction.information(checked.motion, trajectory)
 
     def _best_random(self, watch: Watch) -> Array | None:
@@ -240,9 +237,8 @@ class DesignProblem:
         count = self.settings.random_plans
         if not count or watch.stopped:
             return None
-        seed = self.settings.seed + 1
-        drawn = random_motions(self._within(self.motions), self.pose, seed, count)
-        mean = replace(self.objective, criterion=WeightedSigma(np.ones(len(self.names))))
+        seed, motions = self.settings.seed + 1, self._motions()
+        mean = self._objective(motions, WeightedSigma(np.ones(len(self.names))))
+        drawn = random_motions(mean, self.pose, seed, count)
         drawn.sort(key=mean.criterion_value)
-        x, checked = self._first_feasible(drawn)
-        return sigma_of(self._information(x, checked))
+        return sigma_of(self._information(*self._first_feasible(motions, drawn)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
@@ -63,6 +63,12 @@ class Budget:
         return replace(self, first=max(1, round(effort * self.first)), last=last)
 
 
+FOR_GAINS = Budget(starts=1, first=150, last=(200, 60))
+"""Where gains are unknown: motions up to the bandwidth of a loop have so many coefficients that one
+start with more iterations comes further than several.
+"""
+
+
 @dataclass(eq=False)
 class Watch:
     """Counts iterations, reports them, and knows whether the search was told to stop."""
@@ -102,36 +108,38 @@ def random_motions(objective: Objective, pose: Array, seed: int, count: int) -> 
     return [scaled(objective, random_motion(objective, random), pose) for _ in range(count)]
 
 
-def search(
+def improved_starts(
     objective: Objective, pose: Array, seed: int, budget: Budget, watch: Watch
 ) -> list[Array]:
-    """The best x that was found, then its starts, best first, as what to fall back on."""
+    """x of the best of some random motions after their first iterations, then these motions as they
+    were drawn, best first, as what to fall back on.
+    """
     drawn = random_motions(objective, pose, seed, budget.drawn)
     drawn.sort(key=objective.criterion_value)
-    found = list(drawn[: budget.starts])
+    starts = drawn[: budget.starts]
+    ends = _improved(objective, starts, budget.weights[0], budget.first, watch)
+    return [min(ends, key=lambda x: objective.value(x, budget.weights[1])[0]), *starts]
 
-    def improved(x: Array, weight: float, iterations: int) -> Array:
-        return _minimised(objective, x, weight, iterations, watch)
 
+def finished(objective: Objective, x: Array, budget: Budget, watch: Watch) -> Array:
+    """x after the last iterations, with a growing penalty."""
+    for weight, iterations in zip(budget.weights[1:], budget.last, strict=True):
+        if not watch.stopped:
+            (x,) = _improved(objective, [x], weight, iterations, watch)
+    return x
+
+
+def _improved(
+    objective: Objective, starts: list[Array], weight: float, iterations: int, watch: Watch
+) -> list[Array]:
+    """What so many iterations make of each start, on threads; looks for an interrupt from the
+    keyboard now and then.
+    """
     with one_blas_thread(), _stopped_by_keyboard(watch), ThreadPoolExecutor(THREADS) as pool:
-        runs = [pool.submit(improved, x, budget.weights[0], budget.first) for x in found]
-        _finish(runs)
-        ends = sorted(
-            (run.result() for run in runs), key=lambda x: objective.value(x, budget.weights[1])[0]
-        )
-        best = ends[0]
-        for weight, iterations in zip(budget.weights[1:], budget.last, strict=True):
-            if not watch.stopped:
-                run = pool.submit(improved, best, weight, iterations)
-                _finish([run])
-                best = run.result()
-    return [best, *drawn[: budget.starts]]
-
-
-def _finish(runs: list[Future[Array]]) -> None:
-    """Wait for the runs, and look for an interrupt from the keyboard now and then."""
-    while wait(runs, POLL).not_done:
-        pass
+        runs = [pool.submit(_minimised, objective, x, weight, iterations, watch) for x in starts]
+        while wait(runs, POLL).not_done:
+            pass
+        return [run.result() for run in runs]
 
 
 @contextmanager

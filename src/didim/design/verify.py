@@ -7,6 +7,7 @@ below them by at most half of its change from one sample to the next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.design.clearance import Clearances
 from didim.design.limits import Limits
-from didim.design.motions import Motions
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError
 from didim.signals.trajectory import Trajectory
@@ -24,6 +24,8 @@ from didim.simulation.motion import Motion
 from didim.simulation.simulate import simulate
 
 Array = NDArray[np.float64]
+Sampling = Callable[[Array], Array]
+"""From times (N,) to a motion and its derivatives up to the jerk, (4, N, n)."""
 
 KINDS = ("position", "velocity", "acceleration", "jerk", "torque")
 """Of limits that each joint has."""
@@ -71,9 +73,11 @@ class Verification:
         names = self.model.robot.joint_names
         return {_named(kind, name): j for kind in KINDS for j, name in enumerate(names)}
 
-    def reference(self, motions: Motions, x: Array) -> dict[str, float]:
+    def reference(self, sampled: Sampling, duration: float) -> dict[str, float]:
         """Margins of the reference alone."""
-        q, dq, ddq, dddq = self._sampled(motions, x)
+        t = _clock(duration)
+        parts = [sampled(t[start : start + 10_000]) for start in range(0, t.size, 10_000)]
+        q, dq, ddq, dddq = np.concatenate(parts, axis=1)
         names, limits = self.model.robot.joint_names, self.limits
         found = self._position(q)
         given = limits.velocity, limits.acceleration, limits.jerk
@@ -81,9 +85,9 @@ class Verification:
             found |= _margins(kind, names, signal, limit)
         return found | self._clear(q)
 
-    def check(self, motions: Motions, x: Array, reference: dict[str, float]) -> Checked:
-        """Margins of the reference and of the motion in the loop."""
-        motion, names = self.moved(motions, x), self.model.robot.joint_names
+    def check(self, trajectory: Trajectory, reference: dict[str, float]) -> Checked:
+        """Margins of the reference, as they are given, and of the motion in the loop."""
+        motion, names = self.along(trajectory), self.model.robot.joint_names
         limited = np.isfinite(self.limits.torque)
         found = self._position(motion.q)
         found |= _margins("velocity", names, motion.dq, self.limits.velocity)
@@ -92,15 +96,10 @@ class Verification:
             key: value for (key, value), used in zip(torque.items(), limited, strict=True) if used
         }
         found |= self._clear(motion.q)
-        both = {key: min(value, found.get(key, np.inf)) for key, value in reference.items()}
-        return Checked(motion, {**both, **{k: v for k, v in found.items() if k not in both}})
-
-    def moved(self, motions: Motions, x: Array) -> Motion:
-        """The motion at 1 kHz: in the loop, or along the reference."""
-        return self.along(motions.trajectory(x))
+        return Checked(motion, least_margins(reference, found))
 
     def along(self, trajectory: Trajectory) -> Motion:
-        """The motion that follows a trajectory, at 1 kHz."""
+        """The motion that follows a trajectory, at 1 kHz: in the loop, or as the reference."""
         t = _clock(trajectory.span[1])
         if self.loop is not None:
             motion = simulate(
@@ -117,14 +116,6 @@ class Verification:
         tau = self.model.inverse_dynamics(q, dq, ddq, self.parameters, slip)
         motion = Motion(t, q, dq, ddq, tau, slip, np.zeros(slip.shape, dtype=bool))
         return motion.with_signals(self.model, self.parameters, None)
-
-    def _sampled(self, motions: Motions, x: Array) -> Array:
-        """(4, N, n) the reference and its derivatives at 1 kHz."""
-        t = _clock(motions.duration)
-        parts = [
-            motions.sampled(x, t[start : start + 10_000]) for start in range(0, t.size, 10_000)
-        ]
-        return np.concatenate(parts, axis=1)
 
     def _position(self, q: Array) -> dict[str, float]:
         lower, upper = self.limits.position.T
@@ -144,6 +135,14 @@ class Verification:
         least, most = distance.min(axis=0) - 0.5 * change, distance.max(axis=0)
         ratio = least / np.where(most > 0, most, 1.0)
         return dict(zip(self.clearances.names, ratio.tolist(), strict=True))
+
+
+def least_margins(*margins: dict[str, float]) -> dict[str, float]:
+    """Of each limit, the least margin of several parts of a motion."""
+    found: dict[str, float] = {}
+    for each in margins:
+        found |= {name: min(value, found.get(name, np.inf)) for name, value in each.items()}
+    return found
 
 
 def _clock(duration: float) -> Array:
