@@ -136,11 +136,15 @@ def grid(robot: str, number: int, hertz: float) -> dict[str, Any]:
 
 
 def true(robot: str, method: str) -> dict[str, Any]:
-    """Observed over predicted standard deviations of virtual experiments."""
-    settings: dict[str, Any] = {
-        "idim": {"method": "idim"}, "didim": {}, "gains": {"gains_unknown": True}
-    }[method]  # fmt: skip
-    plan = with_loop(robot, LOOP_HERTZ, 0, **settings)
+    """Observed over predicted standard deviations of virtual experiments; unknown gains in a loop
+    of the law (53), or in that of the case.
+    """
+    unknown = method in ("gains", "case")
+    if method == "case":
+        plan = planned(robot, seed=0, gains_unknown=True)
+    else:
+        settings = {"method": "idim"} if method == "idim" else {"gains_unknown": unknown}
+        plan = with_loop(robot, LOOP_HERTZ, 0, **settings)
     model = plan.model.full
     fractions = plan.noise / np.sqrt(np.mean(plan.motion.tau**2, axis=0))
     solver: Any = didim.IDIM(lack_of_fit=False)
@@ -148,7 +152,7 @@ def true(robot: str, method: str) -> dict[str, Any]:
         solver = didim.DIDIM(
             controller=plan.loop,
             initial="nominal",
-            estimate_gains=method == "gains",
+            estimate_gains=unknown,
             lack_of_fit=False,
         )
     values = []
@@ -198,7 +202,7 @@ def main() -> None:
     chosen = parser.parse_args()
     kinds = {"feasible": chosen.seeds, "feasible gains": chosen.compared}
     kinds |= dict.fromkeys(("compared", "gains case", "gains 5", "gains 10"), chosen.compared)
-    kinds |= dict.fromkeys(("true idim", "true didim", "true gains"), 1)
+    kinds |= dict.fromkeys(("true idim", "true didim", "true gains", "true case"), 1)
     kinds |= {"grid 5": chosen.grid, "grid 10": chosen.grid}
     tasks = [
         (robot, kind, seed)

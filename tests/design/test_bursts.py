@@ -22,6 +22,7 @@ from didim.design.bursts import (
     freeing,
     joined,
 )
+from didim.design.criterion import LogDet
 from didim.design.feasible import Ending
 from didim.design.loop_filters import LoopFilters
 from didim.design.predict import Prediction
@@ -36,7 +37,7 @@ POSE = np.array([0.3, -0.4])
 LIMITS = didim.Limits(MODEL.robot, position=[[-2.0, 2.0], [-2.5, 2.5]], velocity=[2.0, 4.0])
 NAMES = MODEL.parameter_names
 FRICTION = MODEL.nominal[[NAMES.index("Fc1"), NAMES.index("Fc2")]]
-FAMILY = BurstFamily(4.0, LIMITS, 3.0, FRICTION / STIFFNESS)
+FAMILY = BurstFamily(4.0, LIMITS, 3.0, FRICTION / STIFFNESS, POSE)
 CHECKS = Verification(MODEL, MODEL.nominal, LOOP, LIMITS, None)
 
 
@@ -49,7 +50,8 @@ def standing(fraction: float) -> Burst:
     """A motion of the reference within the friction of both joints."""
     burst = drawn(1)[0]
     peak = np.abs(burst.sampled(np.zeros(2), np.linspace(0.0, 4.0, 4001))[0]).max(axis=0)
-    return burst.scaled(fraction * FRICTION / STIFFNESS / peak)
+    factors = fraction * FRICTION / STIFFNESS / peak
+    return Burst(burst.basis, burst.coefficients * factors[:, None])
 
 
 def simulated(trajectory: didim.Trajectory) -> didim.Motion:
@@ -100,7 +102,7 @@ def test_joints_are_fast_or_small() -> None:
 
 
 def test_a_joint_whose_friction_is_small_in_its_loop_is_always_fast() -> None:
-    family = BurstFamily(4.0, LIMITS, 3.0, np.array([1e-5, 0.0]))
+    family = BurstFamily(4.0, LIMITS, 3.0, np.array([1e-5, 0.0]), POSE)
     t = np.linspace(0.0, 4.0, 8001)
     peaks = np.array(
         [np.abs(each.sampled(np.zeros(2), t)[2]).max(axis=0) for each in drawn(20, family)]
@@ -170,7 +172,7 @@ def search(seed: int = 0) -> BurstSearch:
         basis="fourier", harmonics=None, random_plans=0,
     )  # fmt: skip
     filters = LoopFilters(MODEL, MODEL.nominal, LOOP, 1.0, 1, True)
-    return BurstSearch(settings, filters, prediction(), CHECKS)
+    return BurstSearch(settings, filters, prediction(), CHECKS, LogDet())
 
 
 def of_random_motion() -> np.ndarray:
@@ -201,7 +203,10 @@ def test_bursts_are_shrunk_until_the_whole_meets_every_limit() -> None:
     ending = Ending(main, CHECKS.check(main, margins), CHECKS)
     assert ending.checked.is_feasible
     burst = drawn(1)[0]
-    whole, checked = ending.feasible([burst, burst.scaled(np.array([30.0, 1.0]))])
+    stronger = Burst(burst.basis, burst.coefficients * np.array([[8.0], [1.0]]))
+    found = ending.feasible([burst, stronger])
+    assert found is not None
+    whole, checked = found
     assert checked.is_feasible
     assert whole.span == (0.0, 12.0)
     assert checked.motion.t[-1] == pytest.approx(12.0)
@@ -209,9 +214,62 @@ def test_bursts_are_shrunk_until_the_whole_meets_every_limit() -> None:
     assert np.all(np.abs(dq) <= LIMITS.velocity)
     assert np.all(np.abs(ddq) <= LIMITS.acceleration)
     assert np.any(np.abs(dq) > 0.01 * LIMITS.velocity), "something is left"
-    alone, as_before = ending.feasible([burst.scaled(np.array([1e6, 1e6]))])
-    assert alone is main
-    assert as_before is ending.checked
+    assert ending.feasible([Burst(burst.basis, 1e6 * burst.coefficients)]) is None
+
+
+def test_a_joint_that_others_bring_beyond_its_torque_ends_no_search() -> None:
+    """Of joint 2 the burst is fast, and joint 1, which stands, has to hold against it."""
+    main = didim.Fourier.random(MODEL.robot, seed=3, period=4.0, harmonics=4, share=0.1)
+    loop = didim.PD(natural_frequency=[60.0, 100.0])
+    limits = didim.Limits(
+        MODEL.robot, velocity=[2.0, 6.0], acceleration=[4.0, 300.0], torque=[8.0, np.inf]
+    )
+    checks = Verification(MODEL, MODEL.nominal, loop, limits, None)
+    ending = Ending(main, checks.check(main, {}), checks)
+    assert ending.checked.is_feasible
+    for burst in drawn(4, BurstFamily(0.6, limits, 8.0, np.zeros(2), POSE)):
+        found = ending.feasible([burst])
+        assert found is None or found[1].is_feasible
+
+
+def test_a_joint_that_would_hardly_move_stands() -> None:
+    burst = drawn(1)[0]
+    t = np.linspace(0.0, 4.0, 8001)
+    peak = np.abs(burst.sampled(np.zeros(2), t)[0]).max(axis=0)
+    shrunk = burst.scaled(np.array([0.5, 1.8]) * LEAST_AMPLITUDE / peak)
+    assert not shrunk.coefficients[0].any()
+    assert shrunk.coefficients[1].any()
+    assert not shrunk.stands
+
+
+def test_bursts_in_a_slow_loop_of_a_long_plan_and_beside_a_limit() -> None:
+    slow = BurstFamily(6.0, LIMITS, 0.3, FRICTION / STIFFNESS, POSE)
+    corner = BurstFamily(4.0, LIMITS, 3.0, FRICTION / STIFFNESS, LIMITS.position[:, 1] - 1e-3)
+    for family in (slow, corner):
+        t = np.linspace(0.0, family.duration, 4001)
+        for burst in drawn(20, family):
+            q = burst.sampled(family.pose, t)[0]
+            assert np.isfinite(q).all()
+            assert np.all((q >= LIMITS.position[:, 0]) & (q <= LIMITS.position[:, 1]))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_plan_whose_bursts_do_not_fit_has_its_whole_duration_without_them(seed: int) -> None:
+    model = didim.DynamicModel(MODEL.robot, ["rotor", "viscous"])
+    loop = didim.PD(natural_frequency=20.0, velocity_reference=1.0)
+    start = [3.1413, -3.1413]
+    found = didim.excite(model, 5.0, loop, True, noise=0.1, effort=0.05, start=start, seed=seed)
+    has_bursts = isinstance(found.trajectory, Successive)
+    assert has_bursts == any("bursts" in each for each in found.messages)
+    assert found.duration == pytest.approx(5.0)
+    assert min(found.margins.values()) >= 0
+
+
+def test_a_search_that_is_stopped_at_once_makes_no_bursts() -> None:
+    found = didim.excite(MODEL, 8.0, LOOP, True, LIMITS, noise=0.1, progress=lambda _: False)
+    assert found.stopped
+    assert isinstance(found.trajectory, didim.Fourier)
+    assert found.duration == pytest.approx(8.0)
 
 
 def _sampled(trajectory: didim.Fourier, t: np.ndarray) -> np.ndarray:

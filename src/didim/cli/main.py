@@ -24,7 +24,8 @@ MANY_OBJECTS = 20_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    _collect_less_garbage()
+    if argv is None:  # a process of its own
+        _collect_less_garbage()
     open_closed_streams()
     words = sys.argv[1:] if argv is None else list(argv)
     options = make_parser(words).parse_args(words)

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.design.bursts import Burst, BurstFamily, freeing, joined
+from didim.design.criterion import Criterion, LogDet
 from didim.design.loop_filters import LoopFilters
 from didim.design.predict import Prediction, sigma_of
 from didim.design.settings import GAIN_BANDWIDTH, Settings
 from didim.design.verify import Verification
-from didim.threads import on_threads
+from didim.errors import InputError
+from didim.threads import on_threads, one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -27,6 +29,9 @@ SHARE = 0.15
 
 MOST = 2
 """Bursts at the end of a plan."""
+
+LONGEST = 6.0
+"""s, of a burst in a long plan."""
 
 DRAWN, FIRST_DRAWN = 32, 12
 """Bursts that are drawn, at the end of a motion; at first, to see how many are worth their time."""
@@ -49,22 +54,26 @@ class BurstSearch:
     filters: LoopFilters
     prediction: Prediction
     verification: Verification
+    criterion: Criterion
 
     @property
     def duration(self) -> float:
         """Of a burst, s."""
-        return SHARE * self.settings.duration
+        return min(SHARE * self.settings.duration, LONGEST)
 
     def count(self, known: Array, of_motion: Array, pose: Array) -> int:
         """How many bursts are worth their time, from the information (b, b) that there is and that
         of a motion of the whole duration after the first iterations.
         """
-        values = [balance(known + of_motion, self._gains)]
+        whole, least = self.settings.duration, self.settings.least_duration
+        values = [self._judged(known + of_motion)]
         drawn, bursts = self._drawn(pose, FIRST_DRAWN), np.zeros_like(of_motion)
         for k in range(1, MOST + 1):
-            beside = known + (1.0 - k * SHARE) * of_motion
-            bursts += self._best(beside + bursts, pose, *drawn)[1]
-            values.append(balance(beside + bursts, self._gains))
+            rest = whole - k * self.duration
+            if rest >= least:
+                beside = known + rest / whole * of_motion
+                bursts += self._best(beside + bursts, pose, *drawn)[1]
+                values.append(self._judged(beside + bursts))
         return int(np.argmin(values))
 
     def chosen(self, of_motion: Array, pose: Array, count: int) -> list[Burst]:
@@ -85,7 +94,7 @@ class BurstSearch:
         model, parameters = self.verification.model, self.verification.parameters
         free = freeing(model, parameters, pose, self.filters.stiffness)
         bandwidth = min(self.filters.bandwidth, GAIN_BANDWIDTH[1])
-        family = BurstFamily(self.duration, self.settings.limits, bandwidth, free)
+        family = BurstFamily(self.duration, self.settings.limits, bandwidth, free, pose)
         random = np.random.default_rng(self.settings.seed)
         bursts = [family.drawn(random) for _ in range(count)]
         return bursts, self._informations(bursts, pose)
@@ -95,9 +104,21 @@ class BurstSearch:
 
         def information(burst: Burst) -> Array:
             trajectory = burst.trajectory(pose)
-            return self.prediction.information(self.verification.along(trajectory), trajectory)
+            try:
+                motion = self.verification.along(trajectory)
+            except InputError:  # the robot does not follow: nothing is told
+                return np.zeros((unknowns, unknowns))
+            return self.prediction.information(motion, trajectory)
 
-        return on_threads(information, bursts)
+        unknowns = len(self.prediction.unknowns.names) + self._gains
+        with one_blas_thread():
+            return on_threads(information, bursts)
+
+    def _judged(self, information: Array) -> float:
+        """How good a plan of this information is: by the user's criterion, or else `balance`."""
+        if isinstance(self.criterion, LogDet):
+            return balance(information, self._gains)
+        return self.criterion.value(information)[0]
 
     def _best(
         self, known: Array, pose: Array, bursts: list[Burst], informations: list[Array]
@@ -110,7 +131,7 @@ class BurstSearch:
         choices[0] = 0  # every joint as is best for it
         made = [joined(bursts, np.take_along_axis(order, each[None], 0)[0]) for each in choices]
         found = [*self._informations(made, pose), *informations]
-        best = int(np.argmin([balance(known + each, self._gains) for each in found]))
+        best = int(np.argmin([self._judged(known + each) for each in found]))
         return [*made, *bursts][best], found[best]
 
     def _by_joint(self, information: Array) -> Array:
@@ -120,9 +141,8 @@ class BurstSearch:
         return np.asarray(np.bincount(self.filters.joints, sigma, n), dtype=float)
 
 
-def message(bursts: Sequence[Burst]) -> str:
+def message(seconds: float) -> str:
     """That the end of a plan is unlike the rest, which is no mistake."""
-    seconds = sum(each.duration for each in bursts)
     return (
         f"The last {seconds:.3g} s are bursts about one pose, in which joints are fast or so slow "
         "that they stick and slip: they tell of the gains."

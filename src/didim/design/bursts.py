@@ -47,7 +47,7 @@ LEAST_AMPLITUDE = 1e-3
 """rad or m: a real contact creeps before it slips, and Coulomb's law is not that of less."""
 
 ROOM = 0.2
-"""Of half the range of positions that a burst may take."""
+"""Of half the range of positions that a burst may take, where its pose leaves that."""
 
 WITHIN = 0.95
 """Of every other limit."""
@@ -112,8 +112,19 @@ class Burst:
         return self.basis.trajectory(self.coefficients, pose - self._first)
 
     def scaled(self, factors: Array) -> Burst:
-        """With each joint's displacement times a factor (n,)."""
-        return replace(self, coefficients=self.coefficients * factors[:, None])
+        """With each joint's displacement times a factor (n,) of at most 1; a joint that would move
+        less than `LEAST_AMPLITUDE` stands.
+        """
+        found = replace(self, coefficients=self.coefficients * factors[:, None])
+        count = int(SAMPLES_PER_PERIOD * self.basis.fastest * self.duration)
+        moved = found.sampled(np.zeros(factors.size), np.linspace(0.0, self.duration, count))[0]
+        stands = (factors < 1.0) & (np.abs(moved).max(axis=0) < LEAST_AMPLITUDE)
+        return replace(found, coefficients=np.where(stands[:, None], 0.0, found.coefficients))
+
+    @property
+    def stands(self) -> bool:
+        """Whether no joint moves."""
+        return not np.any(self.coefficients)
 
 
 def joined(bursts: Sequence[Burst], chosen: NDArray[np.int64]) -> Burst:
@@ -133,11 +144,14 @@ class BurstFamily:
     """Of the loop, Hz."""
     freeing: Array
     """(n,) displacement that frees a joint, rad or m; 0: nothing holds it."""
+    pose: Array
+    """(n,) about which they are."""
 
     @cached_property
     def basis(self) -> FourierBasis:
-        """Fast enough for a sweep that ends at the highest frequency."""
-        return FourierBasis(self.duration, int(np.ceil(1.5 * FAST[1] * self.band * self.duration)))
+        """Fast enough for sweeps that end at the highest frequency, and for slow joints."""
+        fastest = max(1.5 * FAST[1] * self.band, 2 * SLOW[1])
+        return FourierBasis(self.duration, int(np.ceil(fastest * self.duration)))
 
     @property
     def band(self) -> float:
@@ -205,9 +219,11 @@ class BurstFamily:
         found = self._shapes @ coefficients
         found[0] -= found[0, 0]
         limits = self.limits
-        half = 0.5 * (limits.position[j, 1] - limits.position[j, 0])
-        others = limits.velocity[j], limits.acceleration[j], limits.jerk[j]
-        allowed = np.array([ROOM * half, *(WITHIN * each for each in others)])
+        low, high = limits.position[j]
+        left = min(high - self.pose[j], self.pose[j] - low)
+        others = left, limits.velocity[j], limits.acceleration[j], limits.jerk[j]
+        room, *further = (WITHIN * each for each in others)
+        allowed = np.array([min(ROOM * 0.5 * (high - low), max(room, 0.0)), *further])
         return float(np.min(allowed / np.abs(found).max(axis=1)))
 
 

@@ -21,6 +21,9 @@ Array = NDArray[np.float64]
 SHRINK = 0.985
 """Factor on a motion that does not meet a limit which is not linear in it."""
 
+SHRINK_ALL = 0.9
+"""Factor on bursts where no joint of its own can be shrunk."""
+
 LEAST = 0.1
 """Factor at which a motion is given up."""
 
@@ -103,19 +106,24 @@ class Ending:
         """(n,) where the motion ends."""
         return self.main.sample([self.main.span[1]])[0][0]
 
-    def feasible(self, bursts: Sequence[Burst]) -> tuple[AnalyticTrajectory, Checked]:
-        """The motion with as much of the bursts as there can be; at worst it stands for as long."""
+    def feasible(self, bursts: Sequence[Burst]) -> tuple[AnalyticTrajectory, Checked] | None:
+        """The motion with as much of the bursts as there can be; None: there can be nothing."""
         factors = np.ones(self.main.n)
-        while factors.max() > 0:
-            whole, margins = self._followed_by([each.scaled(factors) for each in bursts])
+        while True:
+            shrunk = [each.scaled(factors) for each in bursts]
+            if any(each.stands for each in shrunk):
+                return None
+            whole, margins = self._followed_by(shrunk)
             if min(margins.values()) >= 0:
                 checked = self.verification.check(whole, margins)
                 if checked.is_feasible:
                     return whole, checked
                 margins = checked.margins
-            factors = factors * shrinking(margins, self.verification)
+            step = shrinking(margins, self.verification)
+            if np.array_equal(step * factors, factors):  # others move a joint that stands
+                step = np.full(factors.size, SHRINK_ALL)
+            factors = factors * step
             factors[factors < LEAST] = 0.0
-        return self.main, self.checked
 
     def _followed_by(self, bursts: Sequence[Burst]) -> tuple[AnalyticTrajectory, dict[str, float]]:
         """The whole trajectory, and the margins of its parts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ TIGHTNESS = 0.97
 """Fraction of the limits that the search aims at: between the samples of its grid a motion may
 exceed them.
 """
+
+REGAINED = 1.02
+"""Part of that fraction that is not needed once it is known how far a motion exceeds a limit."""
 
 CLEARANCE_LENGTH = 0.1
 """Excess of a clearance counts in units of this, m."""
@@ -34,22 +37,33 @@ class Penalty:
 
     limits: Limits
     clearances: Clearances | None
+    tightness: Array | float = TIGHTNESS
+    """(5, n) fraction of each limit of position, velocity, acceleration, jerk and torque."""
+    reserve: Array | float = CLEARANCE_RESERVE
+    """(k,) of each clearance, m."""
+
+    def tightened(self, excess: Array, shortfall: Array) -> Penalty:
+        """For a motion that exceeds limits by fractions (5, n), and clearances by (k,) m, where the
+        grid does not show it.
+        """
+        tight = np.where(excess > 0, REGAINED * self.tightness / (1.0 + excess), self.tightness)
+        return replace(self, tightness=tight, reserve=self.reserve + shortfall)
 
     def is_met(self, motion: Sampled, tau: Array) -> bool:
         """Whether no limit is exceeded on the grid."""
         within = all(
-            np.all(np.abs(signal) <= TIGHTNESS * limit)
-            for signal, limit in self._pairs(motion, tau)
+            np.all(np.abs(signal) <= tightness * limit)
+            for signal, limit, tightness in self._limited(motion, tau)
         )
         if not within or self.clearances is None:
             return within
-        return bool(np.all(self.clearances.distances(motion.q) >= CLEARANCE_RESERVE))
+        return bool(np.all(self.clearances.distances(motion.q) >= self.reserve))
 
     def value(self, motion: Sampled, tau: Array) -> tuple[float, Sampled, Array]:
         """The number, its derivatives by the motion and by the torque (N, n)."""
         rows, total, slopes = motion.q.shape[0], 0.0, []
-        for signal, limit in self._pairs(motion, tau):
-            excess = np.maximum(np.abs(signal) / limit - TIGHTNESS, 0.0)
+        for signal, limit, tightness in self._limited(motion, tau):
+            excess = np.maximum(np.abs(signal) / limit - tightness, 0.0)
             total += float(np.sum(excess**2))
             slopes.append(2.0 / rows * excess * np.sign(signal) / limit)
         if self.clearances is not None:
@@ -57,23 +71,25 @@ class Penalty:
             total, slopes[0] = total + further, slopes[0] + by_q / rows
         return total / rows, Sampled(*slopes[:4]), slopes[4]
 
-    def _pairs(self, motion: Sampled, tau: Array) -> list[tuple[Array, Array]]:
-        """Signals (N, n), each about zero, and their limits (n,)."""
+    def _limited(self, motion: Sampled, tau: Array) -> list[tuple[Array, Array, Array]]:
+        """Signals (N, n), each about zero, their limits (n,), and which fraction of them counts."""
         limits = self.limits
         middle = limits.position.mean(axis=1)
         half = 0.5 * np.diff(limits.position, axis=1)[:, 0]
-        return [
+        pairs = [
             (motion.q - middle, half),
             (motion.dq, limits.velocity),
             (motion.ddq, limits.acceleration),
             (motion.dddq, limits.jerk),
             (tau, limits.usable_torque),
         ]
+        tightness = np.broadcast_to(self.tightness, (len(pairs), half.size))
+        return [(*pair, part) for pair, part in zip(pairs, tightness, strict=True)]
 
     def _clearances(self, q: Array) -> tuple[float, Array]:
         assert self.clearances is not None
         distance = self.clearances.distances(q)
-        excess = np.maximum(CLEARANCE_RESERVE - distance, 0.0) / CLEARANCE_LENGTH
+        excess = np.maximum(self.reserve - distance, 0.0) / CLEARANCE_LENGTH
         slope, near = np.zeros_like(q), np.flatnonzero(excess.any(axis=1))
         if near.size:
             n = q.shape[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,14 @@ from didim.design.penalty import Penalty
 from didim.design.plan import Plan
 from didim.design.predict import Prediction, sigma_of
 from didim.design.rest import rest_pose
-from didim.design.search import Budget, Watch, finished, improved_starts, random_motions
+from didim.design.search import (
+    Budget,
+    Watch,
+    finished,
+    improved_starts,
+    random_motions,
+    stopped_by_keyboard,
+)
 from didim.design.settings import MIN_HARMONICS, Settings, criterion_of
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Checked, Verification
@@ -62,9 +69,8 @@ class DesignProblem:
     def _motions(self, bursts: int = 0) -> Motions:
         """Those that leave time for so many bursts, with as many coefficients."""
         chosen, response = self.settings, self._filters if self.settings.gains_unknown else None
-        seconds = chosen.duration - (bursts * self.bursts.duration if self.bursts else 0.0)
-        bandwidth = None if response is None else response.bandwidth
-        count = chosen.harmonics(chosen.duration, bandwidth)
+        seconds = chosen.duration - (bursts * self._burst_seconds if bursts else 0.0)
+        count = chosen.harmonics(None if response is None else response.bandwidth)
         basis: MotionBasis = (
             FourierBasis(seconds, count)
             if chosen.basis == "fourier"
@@ -77,13 +83,22 @@ class DesignProblem:
         """What ends the plan, where gains are unknown."""
         if self._filters is None or not self._filters.names:
             return None
-        return BurstSearch(self.settings, self._filters, self.prediction, self._checks)
+        parts = self.settings, self._filters, self.prediction, self._checks, self._criterion
+        return BurstSearch(*parts)
+
+    @property
+    def _burst_seconds(self) -> float:
+        return 0.0 if self.bursts is None else self.bursts.duration
 
     def _burst_count(self, trajectory: AnalyticTrajectory) -> int:
         """As many as are worth their time, beside a motion that the search has found so far."""
         if self.bursts is None:
             return 0
-        found = self.prediction.information(self._checks.along(trajectory), trajectory)
+        try:
+            motion = self._checks.along(trajectory)
+        except InputError:  # the robot does not follow what is found so far
+            return 0
+        found = self.prediction.information(motion, trajectory)
         return self.bursts.count(self.known, found, self.pose)
 
     @cached_property
@@ -168,22 +183,18 @@ class DesignProblem:
 
     def designed(self, watch: Watch, budget: Budget) -> Plan:
         """The plan."""
+        with stopped_by_keyboard(watch):
+            return self._designed(watch, budget)
+
+    def _designed(self, watch: Watch, budget: Budget) -> Plan:
         settings, motions = self.settings, self._motions()
         objective = self._objective(motions, self._criterion)
-        first, *starts = improved_starts(objective, self.pose, settings.seed, budget, watch)
-        count = self._burst_count(motions.trajectory(first))
+        tried = improved_starts(objective, self.pose, settings.seed, budget, watch)
+        found, count = None, 0 if watch.stopped else self._burst_count(motions.trajectory(tried[0]))
         if count:
-            motions = self._motions(count)
-            objective = self._objective(motions, self._criterion)
-        best = finished(objective, first, budget, watch)
-        trajectory, checked = self._first_feasible(motions, [best, *starts])
-        notes: tuple[str, ...] = ()
-        if self.bursts is not None and count:
-            ending = Ending(trajectory, checked, self._checks)
-            known = self._information(trajectory, checked)
-            bursts = self.bursts.chosen(known, ending.pose, count)
-            trajectory, checked = ending.feasible(bursts)
-            notes = (message(bursts),)
+            found = self._with_bursts(count, tried, budget, watch)
+        notes = () if found is None else (message(count * self._burst_seconds),)
+        trajectory, checked = found or self._finished(motions, tried, budget, watch)
         information = self._information(trajectory, checked)
         before = sigma_of(self.known) if self.sources else None
         return Plan(
@@ -207,6 +218,39 @@ class DesignProblem:
             stopped=watch.stopped,
             messages=(*self._noise[1], *self._default_limits, *notes),
         )
+
+    def _finished(
+        self, motions: Motions, tried: Sequence[Array], budget: Budget, watch: Watch
+    ) -> tuple[AnalyticTrajectory, Checked]:
+        """A feasible motion, from what was tried first."""
+        objective = self._objective(motions, self._criterion)
+        best = finished(objective, tried[0], budget, watch, self._tightened)
+        return self._first_feasible(motions, [best, *tried[1:]])
+
+    def _with_bursts(
+        self, count: int, tried: Sequence[Array], budget: Budget, watch: Watch
+    ) -> tuple[AnalyticTrajectory, Checked] | None:
+        """The same with so many bursts at its end; None where the limits do not allow that."""
+        assert self.bursts is not None
+        try:
+            main = self._finished(self._motions(count), tried, budget, watch)
+        except InputError:
+            return None
+        ending, known = Ending(*main, self._checks), self._information(*main)
+        return ending.feasible(self.bursts.chosen(known, ending.pose, count))
+
+    def _tightened(self, objective: Objective, x: Array) -> Objective:
+        """With limits tightened by what x exceeds between the samples of the grid, and where the
+        robot sags in its loop: shrinking a motion afterwards, joint by joint, costs more. Slow
+        motions, those for known gains, exceed them so little that nothing is gained.
+        """
+        if not self.settings.gains_unknown:
+            return objective
+        motions, checks = objective.motions, self._checks
+        margins = checks.reference(partial(motions.sampled, x), motions.basis.duration)
+        checked = checks.check(motions.trajectory(x), margins)
+        parts = checks.excess(checked), checks.shortfall(checked)
+        return replace(objective, penalty=objective.penalty.tightened(*parts))
 
     @property
     def _default_limits(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from didim.threads import one_blas_thread
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], Any]
+Tightening = Callable[[Objective, Array], Objective]
 
 THREADS = 2
 
@@ -32,6 +33,9 @@ POLL = 0.02
 
 MEMORY = 20
 """Steps that L-BFGS remembers."""
+
+FALLBACKS = 3
+"""Random motions that are kept, should the best not be feasible."""
 
 OFFSET_SPREAD = 0.3
 """Of the offsets of random motions, over half the range."""
@@ -118,14 +122,22 @@ def improved_starts(
     drawn.sort(key=objective.criterion_value)
     starts = drawn[: budget.starts]
     ends = _improved(objective, starts, budget.weights[0], budget.first, watch)
-    return [min(ends, key=lambda x: objective.value(x, budget.weights[1])[0]), *starts]
+    best = min(ends, key=lambda x: objective.value(x, budget.weights[1])[0])
+    return [best, *drawn[:FALLBACKS]]
 
 
-def finished(objective: Objective, x: Array, budget: Budget, watch: Watch) -> Array:
-    """x after the last iterations, with a growing penalty."""
-    for weight, iterations in zip(budget.weights[1:], budget.last, strict=True):
+def finished(
+    objective: Objective, x: Array, budget: Budget, watch: Watch, tightened: Tightening
+) -> Array:
+    """x after the last iterations, with a growing penalty. Before the last of them the limits are
+    `tightened` by what the search does not see.
+    """
+    *middle, last = zip(budget.weights[1:], budget.last, strict=True)
+    for weight, iterations in middle:
         if not watch.stopped:
             (x,) = _improved(objective, [x], weight, iterations, watch)
+    if not watch.stopped:
+        (x,) = _improved(tightened(objective, x), [x], *last, watch)
     return x
 
 
@@ -135,7 +147,7 @@ def _improved(
     """What so many iterations make of each start, on threads; looks for an interrupt from the
     keyboard now and then.
     """
-    with one_blas_thread(), _stopped_by_keyboard(watch), ThreadPoolExecutor(THREADS) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(THREADS) as pool:
         runs = [pool.submit(_minimised, objective, x, weight, iterations, watch) for x in starts]
         while wait(runs, POLL).not_done:
             pass
@@ -143,7 +155,7 @@ def _improved(
 
 
 @contextmanager
-def _stopped_by_keyboard(watch: Watch) -> Iterator[None]:
+def stopped_by_keyboard(watch: Watch) -> Iterator[None]:
     """An interrupt from the keyboard stops the search with what it has; a second one is an
     interrupt as ever. Only the main thread sees it.
     """

@@ -55,16 +55,20 @@ class Settings:
     given_harmonics: int | None
     random_plans: int
 
-    def harmonics(self, seconds: float, loop_hertz: float | None) -> int:
-        """Of a motion of so many seconds: as given for the whole duration; else up to 2 Hz, or with
-        unknown gains to the bandwidth of the loop.
-        """
+    @property
+    def least_duration(self) -> float:
+        """Of a motion in which every joint reaches its velocity, s."""
+        rise = ACCELERATIONS * self.limits.velocity / self.limits.acceleration
+        return max(MIN_DURATION, float(rise.max()))
+
+    def harmonics(self, loop_hertz: float | None) -> int:
+        """As given; else up to 2 Hz, or with unknown gains to the bandwidth of the loop."""
         if self.given_harmonics is not None:
-            return max(2, round(self.given_harmonics * seconds / self.duration))
+            return self.given_harmonics
         fastest, most = BANDWIDTH, MAX_HARMONICS
         if loop_hertz is not None:
             fastest, most = float(np.clip(loop_hertz, *GAIN_BANDWIDTH)), MAX_GAIN_HARMONICS
-        return min(max(round(fastest * seconds), MIN_HARMONICS), most)
+        return min(max(round(fastest * self.duration), MIN_HARMONICS), most)
 
 
 def checked_settings(

@@ -98,6 +98,16 @@ class Verification:
         found |= self._clear(motion.q)
         return Checked(motion, least_margins(reference, found))
 
+    def excess(self, checked: Checked) -> Array:
+        """(5, n) by which fraction each joint exceeds its limits, in the order of `KINDS`."""
+        names = self.model.robot.joint_names
+        found = [[checked.margins.get(_named(kind, name), 0.0) for name in names] for kind in KINDS]
+        return np.maximum(-np.array(found), 0.0)
+
+    def shortfall(self, checked: Checked) -> Array:
+        """(k,) by how much each clearance is too small in the loop, m."""
+        return np.maximum(0.0, -self._distances(checked.motion.q)[0])
+
     def along(self, trajectory: Trajectory) -> Motion:
         """The motion that follows a trajectory, at 1 kHz: in the loop, or as the reference."""
         t = _clock(trajectory.span[1])
@@ -127,14 +137,19 @@ class Verification:
             for name, each in zip(names, room / half, strict=True)
         }
 
-    def _clear(self, q: Array) -> dict[str, float]:
+    def _distances(self, q: Array) -> tuple[Array, Array]:
+        """(k,) the least and the largest of each clearance along positions (N, n), m."""
         if self.clearances is None or not self.clearances.names:
-            return {}
+            return np.zeros(0), np.zeros(0)
         distance = self.clearances.distances(q)
         change = np.abs(np.diff(distance, axis=0)).max(axis=0)
-        least, most = distance.min(axis=0) - 0.5 * change, distance.max(axis=0)
+        return distance.min(axis=0) - 0.5 * change, distance.max(axis=0)
+
+    def _clear(self, q: Array) -> dict[str, float]:
+        names = () if self.clearances is None else self.clearances.names
+        least, most = self._distances(q)
         ratio = least / np.where(most > 0, most, 1.0)
-        return dict(zip(self.clearances.names, ratio.tolist(), strict=True))
+        return dict(zip(names, ratio.tolist(), strict=True))
 
 
 def least_margins(*margins: dict[str, float]) -> dict[str, float]:
@@ -146,7 +161,7 @@ def least_margins(*margins: dict[str, float]) -> dict[str, float]:
 
 
 def _clock(duration: float) -> Array:
-    return np.linspace(0.0, duration, int(np.ceil(duration / PERIOD)) + 1)
+    return np.linspace(0.0, duration, int(np.ceil(duration / PERIOD - 1e-6)) + 1)
 
 
 def _between(signal: Array) -> Array:
