@@ -14,6 +14,7 @@ from didim.design.known import Sources, listed_sources
 from didim.design.limits import Limits
 from didim.design.nominal import nominal_parameters, tuned_loop
 from didim.design.plan import Plan
+from didim.design.planning import Planning
 from didim.design.problem import DesignProblem
 from didim.design.search import FOR_GAINS, Budget, Progress, Watch
 from didim.design.settings import checked_settings
@@ -122,7 +123,7 @@ def excite(
     )
     problem = DesignProblem(base, parameters, tuned, settings, sources, noise)
     budget = (FOR_GAINS if gains_unknown else Budget()).scaled(real(effort, "effort", above=0.0))
-    plan = problem.designed(Watch(budget.total, progress), budget)
+    plan = Planning(problem, budget, Watch(budget.total, progress)).plan()
     if progress is not None:
         progress(1.0)
     return replace(plan, messages=(*notes, *plan.messages), seconds=time.perf_counter() - began)
