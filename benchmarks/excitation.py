@@ -161,7 +161,8 @@ def true(robot: str, method: str) -> dict[str, Any]:
             model, model.nominal, plan.loop, plan.trajectory, noise=fractions, seed=seed
         )
         found = didim.identify(model, record, solver)
-        values.append([*found.values, *(value for value, _ in found.gains.values())])
+        gains = [found.gains[name][0] for name in plan.names if name in found.gains]
+        values.append([*found.values, *gains])  # a sampled loop has a delay too
     table = np.array(values)
     ratio = table.std(axis=0, ddof=1) / plan.sigma
     b = len(model.base.parameter_names)
