@@ -82,6 +82,16 @@ def test_fields_are_replaced_where_they_lie():
     assert memory.record.inner.a.tolist() == [5.0, 5.0]
 
 
+def test_what_is_there_already_stays_beside_what_is_replaced():
+    memory = StructMemory(_type, _record())
+    inner = memory.record.inner
+    memory.replace(inner=inner, x=3)
+    memory.replace(inner=inner, x=0.25)
+    assert _inside(memory.address, 2.0) == 5 + 0.25 + 4
+    memory.replace(inner=Inner(inner.a, np.full((5, 4), 7)))
+    assert _inside(memory.address, 1.0) == 7 + 0.25 + 5
+
+
 @pytest.mark.parametrize(
     "a", [np.arange(3), np.zeros((3, 1)), np.arange(6.0)[::2], [0.0, 1.0, 2.0]]
 )

@@ -1,21 +1,42 @@
-"""Which products are computed together with the sum that they go into, a b + c with one rounding.
+"""Which products are computed together with the sum that they go into, a b + c with one rounding:
+in kernels those that are written so, in statements by a rule.
 
-The rule is written here and not left to the compiler: the same statements give the same numbers
-whatever it optimises.
+It is written here and not left to the compiler: the same statements give the same numbers whatever
+it optimises.
 """
 
 from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from numba import types
 from numba.core import codegen
+from numba.extending import intrinsic
 
 from didim.jit.statements import Statement, Symbol
 
 _numba: Any = codegen
+_types: Any = types
+
+
+@intrinsic
+def _multiply_add(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
+    del typing, a, b, c
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        del context, signature
+        a, b, c = given
+        return builder.fma(a, b, c) if has_multiply_add() else builder.fadd(builder.fmul(a, b), c)
+
+    real = _types.float64
+    return real(real, real, real), generate
+
+
+multiply_add: Callable[[float, float, float], float] = _multiply_add  # type: ignore[assignment]
+"""a b + c in a kernel: with one rounding where the processor does it as one operation."""
 
 
 def multiply_adds(

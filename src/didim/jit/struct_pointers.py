@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -33,7 +32,7 @@ class StructMemory(Generic[Record]):
 
     def __init__(self, kind: Any, record: Record) -> None:
         self.record, self._starts, words = record, dict[str, tuple[int, _Field]](), list[int]()
-        for field, value in zip(_field(kind, "").members or (), record, strict=True):
+        for field, value in zip(_members(kind), record, strict=True):
             self._starts[field.name] = len(words), field
             words += _words(field, value)
         self._memory = np.array(words, dtype=np.int64)
@@ -41,8 +40,11 @@ class StructMemory(Generic[Record]):
 
     def replace(self, **fields: Any) -> None:
         """Put other values into fields of the record."""
-        self.record = cast(Any, self.record)._replace(**fields)
+        old = self.record
+        self.record = cast(Any, old)._replace(**fields)
         for name, value in fields.items():
+            if value is getattr(old, name):  # it is there
+                continue
             start, field = self._starts[name]
             words = _words(field, value)
             self._memory[start : start + len(words)] = words
@@ -58,7 +60,17 @@ class _Field(NamedTuple):
     real: bool
 
 
-@cache
+_of_records: dict[int, tuple[Any, tuple[_Field, ...]]] = {}
+"""By the identity of a type, which is kept: its hash is that of all types within."""
+
+
+def _members(kind: Any) -> tuple[_Field, ...]:
+    """The fields of a record's type."""
+    if id(kind) not in _of_records:
+        _of_records[id(kind)] = kind, _field(kind, "").members or ()
+    return _of_records[id(kind)][1]
+
+
 def _field(kind: Any, name: str) -> _Field:
     if isinstance(kind, _types.Array):
         return _Field(name, kind, as_dtype(kind.dtype), None, False)

@@ -79,6 +79,11 @@ class Reference(Trajectory):
         return float(self.t[0]), float(self.t[-1])
 
     @cached_property
+    def spacing(self) -> float:
+        """The median of the times between two samples, s."""
+        return float(np.median(np.diff(self.t)))
+
+    @cached_property
     def _table(self) -> PiecewiseCubic:
         value = interpolated(self.t, self.q_ref, self.interpolation)
         rate = self._derivative(value, self.dq_ref)
@@ -131,6 +136,6 @@ class Reference(Trajectory):
         began (N, 1), s.
         """
         time, at = self._table.time, np.clip(np.atleast_1d(np.asarray(t, dtype=float)), *self.span)
-        index = np.searchsorted(time - TIME_TOLERANCE, at, side="right") - 1
+        index = np.searchsorted(time, at + TIME_TOLERANCE, side="right") - 1
         index = np.clip(index, 0, time.size - 2)
         return index, (at - time[index])[:, None]

@@ -9,6 +9,7 @@ from typing import Any
 from didim.dynamics.kernels.direct import inertia_matrix_batch
 from didim.dynamics.kernels.inverse import inverse_dynamics_batch
 from didim.dynamics.kernels.regressor import regressor_batch, regressor_entries_batch
+from didim.dynamics.kernels.terms import term_slopes_batch
 from didim.jit.ahead import compile_ahead
 from didim.jit.compiled import Entry
 from didim.signals.kernels.zero_phase import forward_backward
@@ -21,12 +22,13 @@ def compile_loop_ahead(sampled: bool, sensitive: bool) -> bool:
     processes; `sensitive`: with the sensitivities. Returns whether it lacks any.
     """
     there: list[Entry[..., Any]] = [rates_by_code, rates, *([sample] if sampled else []), run_fixed]
-    there += [inverse_dynamics_batch, *([run_sensitive] if sensitive else [])]
+    there += [term_slopes_batch, *([run_sensitive] if sensitive else [])]
     here: list[Entry[..., Any]] = [
         inertia_matrix_batch,
         regressor_batch,
         regressor_entries_batch,
         forward_backward,
+        inverse_dynamics_batch,
     ]
     compile_ahead(there, here)
     return not all(each.cached for each in there)

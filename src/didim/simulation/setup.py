@@ -72,7 +72,7 @@ def trajectory_of(
     if value.n != n:
         raise InputError(f"{name} has {value.n} joints, the robot has {n}.")
     start, end = value.span
-    spacing = float(np.median(np.diff(value.t))) if isinstance(value, Reference) else 0.0
+    spacing = value.spacing if isinstance(value, Reference) else 0.0
     slack = 1e-6 + min(spacing, 0.05)
     if start > t[0] + slack or end < t[-1] - slack:
         raise InputError(

@@ -16,6 +16,7 @@ import numpy as np
 
 from didim.jit.compiled import shared
 from didim.jit.lanes import padded_lanes
+from didim.jit.multiply_add import multiply_add as fma
 
 LANES = 8
 MIN_VECTOR_LENGTH = 3
@@ -53,21 +54,15 @@ def sines(x: Any, count: int, cos: Any, sin: Any) -> None:
             cos[i], sin[i] = np.cos(x[i]), np.sin(x[i])
         return
     for i in range(x.size):
-        rounded = x[i] * _PER_QUARTER + _ROUND
+        rounded = fma(x[i], _PER_QUARTER, _ROUND)
         k = rounded - _ROUND
         quadrant = np.float64(rounded).view(np.int64) & 3
-        r = ((x[i] - k * _QUARTER[0]) - k * _QUARTER[1]) - k * _QUARTER[2]
+        r = fma(-k, _QUARTER[2], fma(-k, _QUARTER[1], fma(-k, _QUARTER[0], x[i])))
         z = r * r
-        odd = r + r * z * (
-            _S3 + z * (_S5 + z * (_S7 + z * (_S9 + z * (_S11 + z * (_S13 + z * _S15)))))
-        )
-        even = (
-            1.0
-            - 0.5 * z
-            + z
-            * z
-            * (_C4 + z * (_C6 + z * (_C8 + z * (_C10 + z * (_C12 + z * (_C14 + z * _C16))))))
-        )
+        odd_high = fma(z, fma(z, fma(z, _S15, _S13), _S11), _S9)
+        odd = fma(r * z, fma(z, fma(z, fma(z, odd_high, _S7), _S5), _S3), r)
+        even_high = fma(z, fma(z, fma(z, _C16, _C14), _C12), _C10)
+        even = fma(z * z, fma(z, fma(z, fma(z, even_high, _C8), _C6), _C4), fma(-0.5, z, 1.0))
         swapped = (quadrant & 1) != 0
         s, c = (even if swapped else odd), (odd if swapped else even)
         sin[i] = -s if quadrant >= 2 else s
@@ -84,11 +79,12 @@ def tanhs(x: Any) -> None:
     """
     for i in range(x.size):
         y = max(-2.0 * abs(x[i]), -80.0)
-        rounded = y * _PER_LOG_2 + _ROUND
+        rounded = fma(y, _PER_LOG_2, _ROUND)
         k = rounded - _ROUND
-        r = (y - k * _LOG_2[0]) - k * _LOG_2[1]
-        high = _E7 + r * (_E8 + r * (_E9 + r * (_E10 + r * (_E11 + r * (_E12 + r * _E13)))))
-        series = r + r * r * (_E2 + r * (_E3 + r * (_E4 + r * (_E5 + r * (_E6 + r * high)))))
+        r = fma(-k, _LOG_2[1], fma(-k, _LOG_2[0], y))
+        high = fma(r, fma(r, fma(r, fma(r, fma(r, fma(r, _E13, _E12), _E11), _E10), _E9), _E8), _E7)
+        low = fma(r, fma(r, fma(r, fma(r, fma(r, high, _E6), _E5), _E4), _E3), _E2)
+        series = fma(r * r, low, r)
         power = np.int64((np.float64(rounded).view(np.int64) + 1023) << 52).view(np.float64)
-        t = power * series + (power - 1.0)
+        t = fma(power, series, power - 1.0)
         x[i] = copysign(-t / (2.0 + t), x[i])
