@@ -4,14 +4,15 @@ so small that joints stick, whose torque is then that of the loop alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
 
 import didim
-from didim.design.burst_search import BurstSearch, balance
+from didim.design.burst_search import LEAST_DRAWN, BurstSearch, balance, burst_count
 from didim.design.bursts import (
     LEAST_AMPLITUDE,
     ROOM,
@@ -26,6 +27,7 @@ from didim.design.criterion import LogDet
 from didim.design.feasible import Ending
 from didim.design.loop_filters import LoopFilters
 from didim.design.predict import Prediction
+from didim.design.search import Budget
 from didim.design.settings import checked_settings
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Verification
@@ -165,19 +167,21 @@ def test_with_a_velocity_reference_a_joint_that_stands_tells_of_both_gains() -> 
         assert np.linalg.cond(block / np.sqrt(np.outer(np.diag(block), np.diag(block)))) < 100
 
 
-def search(seed: int = 0) -> BurstSearch:
+def search(seed: int = 0, stop: Callable[[], bool] = lambda: False) -> BurstSearch:
     settings = checked_settings(
         MODEL.robot, duration=8.0, loop=LOOP, gains_unknown=True, limits=LIMITS, seed=seed,
         progress=None, method=None, criterion="logdet", weights=None, rate=1000.0, start=None,
         basis="fourier", harmonics=None, random_plans=0,
     )  # fmt: skip
     filters = LoopFilters(MODEL, MODEL.nominal, LOOP, 1.0, 1, True)
-    return BurstSearch(settings, filters, prediction(), CHECKS, LogDet())
+    return BurstSearch(settings, filters, prediction(), CHECKS, LogDet(), 32, stop)
+
+
+MOTION = didim.Fourier.random(MODEL.robot, seed=3, period=8.0, harmonics=8, share=0.6)
 
 
 def of_random_motion() -> np.ndarray:
-    trajectory = didim.Fourier.random(MODEL.robot, seed=3, period=8.0, harmonics=8, share=0.6)
-    return prediction().information(CHECKS.along(trajectory), trajectory)
+    return prediction().information(CHECKS.along(MOTION), MOTION)
 
 
 def test_a_chosen_burst_tells_more_than_those_that_were_drawn() -> None:
@@ -189,6 +193,27 @@ def test_a_chosen_burst_tells_more_than_those_that_were_drawn() -> None:
     assert balance(known + best, 4) < balance(known, 4) - 0.05
     again = search().chosen(known, POSE, 1)[0]
     assert np.array_equal(burst.coefficients, again.coefficients), "the same seed"
+
+
+@pytest.mark.parametrize("simulated", [0, 5, 40])
+def test_a_search_that_is_told_to_stop_simulates_no_more_bursts(
+    simulated: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, made = count(), []
+    along = Verification.along
+    monkeypatch.setattr(Verification, "along", lambda *given: made.append(1) or along(*given))
+    known = of_random_motion()
+    made.clear()
+    found = search(stop=lambda: next(asked) >= simulated).chosen(known, POSE, 2)
+    assert len(found) == 2
+    assert len(made) == simulated
+
+
+def test_fewer_bursts_are_drawn_with_little_effort_and_for_many_joints() -> None:
+    whole, little = Budget(), Budget().scaled(0.25)
+    assert [burst_count(whole.bursts, n) for n in (2, 7, 14)] == [32, 32, 8]
+    assert burst_count(little.bursts, 7) == 8
+    assert burst_count(Budget().scaled(0.01).bursts, 2) == LEAST_DRAWN
 
 
 def test_bursts_are_worth_their_time_where_a_motion_tells_little_of_the_gains() -> None:

@@ -7,7 +7,7 @@ known best. Of what this makes, the best is taken. The next burst is chosen besi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +33,18 @@ MOST = 2
 LONGEST = 6.0
 """s, of a burst in a long plan."""
 
-DRAWN, FIRST_DRAWN = 32, 12
-"""Bursts that are drawn, at the end of a motion; at first, to see how many are worth their time."""
+FEWER = 0.375
+"""Of the bursts that are drawn at the end of a motion: as many are drawn at first, to see how many
+are worth their time, and as many are made of those that are drawn.
+"""
 
-RECOMBINED, PARENTS = 12, 3
-"""Bursts that are made of those, and how many of these a joint's motion may be taken from."""
+PARENTS = 3
+"""Bursts that a joint's motion may be taken from."""
+
+LEAST_DRAWN = 4
+
+MANY_JOINTS = 7
+"""A burst of more takes so long to simulate that fewer are drawn: by the square of the joints."""
 
 
 def balance(information: Array, gains: int) -> float:
@@ -55,11 +62,25 @@ class BurstSearch:
     prediction: Prediction
     verification: Verification
     criterion: Criterion
+    asked: int
+    """Bursts that are drawn."""
+    asked_to_stop: Callable[[], bool]
+    """Bursts that are not simulated by then tell nothing."""
 
     @property
     def duration(self) -> float:
         """Of a burst, s."""
-        return min(SHARE * self.settings.duration, LONGEST)
+        return burst_seconds(self.settings)
+
+    @property
+    def _most(self) -> int:
+        """Bursts that are drawn at the end of a motion."""
+        return burst_count(self.asked, self.settings.limits.velocity.size)
+
+    @property
+    def _few(self) -> int:
+        """Bursts that are drawn at first, or made of others."""
+        return max(LEAST_DRAWN, round(FEWER * self._most))
 
     def count(self, known: Array, of_motion: Array, pose: Array) -> int:
         """How many bursts are worth their time, from the information (b, b) that there is and that
@@ -67,7 +88,7 @@ class BurstSearch:
         """
         whole, least = self.settings.duration, self.settings.least_duration
         values = [self._judged(known + of_motion)]
-        drawn, bursts = self._drawn(pose, FIRST_DRAWN), np.zeros_like(of_motion)
+        drawn, bursts = self._drawn(pose, self._few), np.zeros_like(of_motion)
         for k in range(1, MOST + 1):
             rest = whole - k * self.duration
             if rest >= least:
@@ -78,7 +99,7 @@ class BurstSearch:
 
     def chosen(self, of_motion: Array, pose: Array, count: int) -> list[Burst]:
         """So many bursts about a pose (n,), beside a motion with the information (b, b)."""
-        found, information, drawn = [], of_motion, self._drawn(pose, DRAWN)
+        found, information, drawn = [], of_motion, self._drawn(pose, self._most)
         for _ in range(count):
             burst, added = self._best(information, pose, *drawn)
             found.append(burst)
@@ -103,14 +124,17 @@ class BurstSearch:
         """(b, b) of each, about a pose (n,)."""
 
         def information(burst: Burst) -> Array:
+            if self.asked_to_stop():
+                return nothing
             trajectory = burst.trajectory(pose)
             try:
                 motion = self.verification.along(trajectory)
-            except InputError:  # the robot does not follow: nothing is told
-                return np.zeros((unknowns, unknowns))
+            except InputError:  # the robot does not follow
+                return nothing
             return self.prediction.information(motion, trajectory)
 
-        unknowns = len(self.prediction.unknowns.names) + self._gains
+        size = len(self.prediction.unknowns.names) + self._gains
+        nothing = np.zeros((size, size))
         with one_blas_thread():
             return on_threads(information, bursts)
 
@@ -127,7 +151,7 @@ class BurstSearch:
         scores = np.array([self._by_joint(known + each) for each in informations])
         order = scores.argsort(axis=0)[:PARENTS]
         random = np.random.default_rng(self.settings.seed)
-        choices = random.integers(order.shape[0], size=(RECOMBINED, order.shape[1]))
+        choices = random.integers(order.shape[0], size=(self._few, order.shape[1]))
         choices[0] = 0  # every joint as is best for it
         made = [joined(bursts, np.take_along_axis(order, each[None], 0)[0]) for each in choices]
         found = [*self._informations(made, pose), *informations]
@@ -139,6 +163,16 @@ class BurstSearch:
         sigma = np.log(sigma_of(information)[-self._gains :])
         n = self.settings.limits.velocity.size
         return np.asarray(np.bincount(self.filters.joints, sigma, n), dtype=float)
+
+
+def burst_count(asked: int, joints: int) -> int:
+    """How many bursts are drawn at the end of a motion."""
+    return max(LEAST_DRAWN, round(asked * min(1.0, MANY_JOINTS / joints) ** 2))
+
+
+def burst_seconds(settings: Settings) -> float:
+    """How long a burst takes, s."""
+    return min(SHARE * settings.duration, LONGEST)
 
 
 def message(seconds: float) -> str:

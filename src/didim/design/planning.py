@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.design.burst_search import message
+from didim.design.burst_search import BurstSearch, message
 from didim.design.criterion import WeightedSigma
 from didim.design.feasible import BackOff, Ending
 from didim.design.motions import Motions
@@ -80,6 +80,15 @@ class Planning:
             messages=(*self.problem.noise_and_notes[1], *self._default_limits, *notes),
         )
 
+    @cached_property
+    def _bursts(self) -> BurstSearch | None:
+        """What ends the plan, where gains are unknown."""
+        problem, filters = self.problem, self.problem.filters
+        if filters is None or not filters.names:
+            return None
+        parts = problem.settings, filters, problem.prediction, problem.checks, problem.criterion
+        return BurstSearch(*parts, self.budget.bursts, self.watch.asked_to_stop)
+
     def _finished(
         self, motions: Motions, tried: Sequence[Array]
     ) -> tuple[AnalyticTrajectory, Checked]:
@@ -92,13 +101,13 @@ class Planning:
         self, count: int, tried: Sequence[Array]
     ) -> tuple[AnalyticTrajectory, Checked] | None:
         """The same with so many bursts at its end; None where the limits do not allow that."""
-        assert self.problem.bursts is not None
+        assert self._bursts is not None
         try:
             main = self._finished(self.problem.motions(count), tried)
         except InputError:
             return None
         ending, known = Ending(*main, self.problem.checks), self._information(*main)
-        return ending.feasible(self.problem.bursts.chosen(known, ending.pose, count))
+        return ending.feasible(self._bursts.chosen(known, ending.pose, count))
 
     def _tightened(self, objective: Objective, x: Array) -> Objective:
         """With limits tightened by what x exceeds between the samples of the grid, and where the
@@ -153,11 +162,11 @@ class Planning:
 
     def _burst_count(self, trajectory: AnalyticTrajectory) -> int:
         """As many as are worth their time, beside a motion that the search has found so far."""
-        if self.problem.bursts is None or self.watch.stopped:
+        if self._bursts is None or self.watch.stopped:
             return 0
         try:
             motion = self.problem.checks.along(trajectory)
         except InputError:  # the robot does not follow what is found so far
             return 0
         found = self.problem.prediction.information(motion, trajectory)
-        return self.problem.bursts.count(self.problem.known, found, self.problem.pose)
+        return self._bursts.count(self.problem.known, found, self.problem.pose)

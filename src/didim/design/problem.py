@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.design.basis import FourierBasis, MotionBasis, SplineBasis
-from didim.design.burst_search import BurstSearch
+from didim.design.burst_search import burst_seconds
 from didim.design.clearance import Clearances, clearances
 from didim.design.criterion import Criterion, LogDet
 from didim.design.known import Source, known_information
@@ -57,7 +57,7 @@ class DesignProblem:
     def motions(self, bursts: int = 0) -> Motions:
         """Those that leave time for so many bursts, with as many coefficients."""
         chosen, response = self.settings, self.filters if self.settings.gains_unknown else None
-        seconds = chosen.duration - (bursts * self.burst_seconds if bursts else 0.0)
+        seconds = chosen.duration - bursts * self.burst_seconds
         count = chosen.harmonics(None if response is None else response.bandwidth)
         basis: MotionBasis = (
             FourierBasis(seconds, count)
@@ -66,18 +66,11 @@ class DesignProblem:
         )
         return Motions(basis, chosen.limits, chosen.start)
 
-    @cached_property
-    def bursts(self) -> BurstSearch | None:
-        """What ends the plan, where gains are unknown."""
-        if self.filters is None or not self.filters.names:
-            return None
-        parts = self.settings, self.filters, self.prediction, self.checks, self.criterion
-        return BurstSearch(*parts)
-
     @property
     def burst_seconds(self) -> float:
-        """Of one of these."""
-        return 0.0 if self.bursts is None else self.bursts.duration
+        """Of a burst that ends the plan, where gains are unknown; 0: there are none."""
+        has_gains = self.filters is not None and bool(self.filters.names)
+        return burst_seconds(self.settings) if has_gains else 0.0
 
     @cached_property
     def pose(self) -> Array:

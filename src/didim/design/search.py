@@ -55,6 +55,8 @@ class Budget:
     """Iterations of the best of these, with growing penalty."""
     weights: tuple[float, ...] = (300.0, 1000.0, 10_000.0)
     """Of the penalty, at first and then."""
+    bursts: int = 32
+    """Bursts that are drawn, where gains are unknown."""
 
     @property
     def total(self) -> int:
@@ -62,9 +64,11 @@ class Budget:
         return self.starts * self.first + sum(self.last)
 
     def scaled(self, effort: float) -> Budget:
-        """As many motions, and `effort` times the iterations."""
-        last = tuple(max(1, round(effort * each)) for each in self.last)
-        return replace(self, first=max(1, round(effort * self.first)), last=last)
+        """As many motions, and `effort` times the iterations and bursts."""
+        first, bursts, *last = (
+            max(1, round(effort * each)) for each in (self.first, self.bursts, *self.last)
+        )
+        return replace(self, first=first, last=tuple(last), bursts=bursts)
 
 
 FOR_GAINS = Budget(starts=1, first=150, last=(200, 60))
@@ -87,13 +91,22 @@ class Watch:
         """One iteration more; raises `StopIteration` where the search was stopped."""
         with self._lock:
             self.done += 1
-            answer = None
-            if self.progress is not None and not self.stopped:
-                answer = self.progress(min(0.95, 0.95 * self.done / self.total))
-            if answer is not None and not answer:
-                self.stopped = True
+            self._report()
             if self.stopped:
                 raise StopIteration
+
+    def asked_to_stop(self) -> bool:
+        """Whether the search was told to stop, by an answer to the same report once more."""
+        with self._lock:
+            self._report()
+            return self.stopped
+
+    def _report(self) -> None:
+        if self.progress is None or self.stopped:
+            return
+        answer = self.progress(min(0.95, 0.95 * self.done / self.total))
+        if answer is not None and not answer:
+            self.stopped = True
 
 
 def random_motion(objective: Objective, random: np.random.Generator) -> Array:
