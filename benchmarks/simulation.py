@@ -19,7 +19,7 @@ from benchmarks.straight_line import StraightLine
 from benchmarks.timing import Row, best, installed, missing
 from didim.simulation.prepare import SimulationRequest
 from didim.simulation.sensitivities import differentiable, run_with
-from didim.simulation.setup import MAX_SUBSTEPS
+from didim.simulation.steps import MAX_SUBSTEPS
 from support.pinocchio_model import pinocchio_model
 
 WIDTH = 0.05

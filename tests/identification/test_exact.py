@@ -20,7 +20,7 @@ from didim.identification.rules.gauss_newton import BarrierRule
 from didim.results.status import Status, Verdict
 from didim.simulation import decimated
 from didim.simulation.record_set import MAX_SUBSTEPS, SEARCH_SUBSTEPS
-from didim.simulation.setup import substeps_for
+from didim.simulation.steps import substeps_for
 from support.robustness import Run, outcome
 from support.undescribed import undescribed
 from support.virtual import loop, model, scara_record

@@ -15,7 +15,7 @@ from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.directions import Directions
 from didim.simulation.disturbances import disturbances_of
 from didim.simulation.prepare import SimulationRequest
-from didim.simulation.setup import clock_of
+from didim.simulation.steps import clock_of
 from support.virtual import model
 
 T = np.arange(4001) / 1000.0

@@ -18,7 +18,7 @@ from didim.signals.rows import RowSelection
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.prepare import SimulationRequest
 from didim.simulation.record_set import RecordSet
-from didim.simulation.setup import MAX_SUBSTEPS
+from didim.simulation.steps import MAX_SUBSTEPS
 from support.virtual import model
 
 EFFECTS = ("rotor", "viscous", "coulomb")

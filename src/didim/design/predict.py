@@ -18,7 +18,7 @@ from didim.signals.trajectory import Trajectory
 from didim.simulation.decimated import decimated_sensitivities
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest
-from didim.simulation.setup import MAX_SUBSTEPS
+from didim.simulation.steps import MAX_SUBSTEPS
 
 Array = NDArray[np.float64]
 

@@ -23,18 +23,14 @@ from didim.simulation.kernels.contact import EXACT, SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, HELD
 from didim.simulation.run import Run, new_output
 from didim.simulation.setup import (
-    LONGEST_STEP,
     channels_of,
-    clock_of,
     drive_of,
-    fastest_rate,
     law_of,
     make_plant,
     memory_of,
-    on_clock,
-    substeps_for,
     trajectory_of,
 )
+from didim.simulation.steps import LONGEST_STEP, clock_of, fastest_rate, on_clock, substeps_for
 from didim.validation import instants, per_joint, real
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ from didim.simulation.kernels.tangent import Tangent
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, lag_of, prepared
 from didim.simulation.run import Progress, Run, Take
-from didim.simulation.setup import LONGEST_STEP, MAX_SUBSTEPS
+from didim.simulation.steps import LONGEST_STEP, MAX_SUBSTEPS
 
 Array = NDArray[np.float64]
 

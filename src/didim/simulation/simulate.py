@@ -17,7 +17,7 @@ from didim.simulation.kernels.plant import CONTINUOUS, OPEN
 from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.run import Progress
-from didim.simulation.setup import MAX_SUBSTEPS
+from didim.simulation.steps import MAX_SUBSTEPS
 from didim.validation import real
 
 Array = NDArray[np.float64]
