@@ -15,7 +15,7 @@ from didim.cli import main
 from didim.cli.schema import schema_of
 from didim.fleet.analysis import Kind, fleet_of
 from didim.fleet.members import member_of
-from didim.fleet.outliers import centre, outliers
+from didim.fleet.outliers import centre, compared
 from didim.fleet.page import fleet_page
 from didim.fleet.trend import Series, line
 from support import many
@@ -87,10 +87,39 @@ def test_scatter_beyond_the_intervals_is_found_and_makes_trends_less_sure():
 
 def test_outliers_do_not_hide_each_other():
     x = np.array([1.0, 1.02, 0.98, 1.01, 0.99, 1.0, 1.03, 0.97, 1.0, 1.01, 1.5, 1.52])
-    p, common = outliers(x, np.full(12, 1e-4), 1e-3)
-    assert set(np.flatnonzero(p < 1e-3)) == {10, 11}
-    assert common.count == 10
-    assert common.mean == pytest.approx(1.0, abs=0.01)
+    found = compared(x, np.full(12, 1e-4), 1e-3)
+    assert set(np.flatnonzero(found.p_values < 1e-3)) == {10, 11}
+    assert found.common.count == 10
+    assert found.common.mean == pytest.approx(1.0, abs=0.01)
+
+
+def test_what_a_fleet_would_find_is_what_it_finds():
+    """A robot that is moved by a little less is not found, by a little more it is."""
+    x, variance = np.array([1.0, 1.02, 0.98, 1.01, 0.99, 1.0]), np.full(6, 1e-4)
+    mean = x[1:].mean()
+    quiet = compared(np.array([mean, *x[1:]]), variance, 1e-3)
+    for factor, is_found in ((0.9, False), (1.1, True)):
+        moved = np.array([mean + factor * quiet.found_from, *x[1:]])
+        assert (compared(moved, variance, 1e-3).p_values[0] < 1e-3) == is_found
+    assert np.isnan(compared(x[:4], variance[:4], 1e-3).found_from)
+
+
+@pytest.mark.slow
+def test_a_fleet_without_finding_says_how_large_a_fault_must_be():
+    fleet = many.virtual_fleet(20)
+    assert not fleet.findings
+    assert [note.split(" by ")[0] for note in fleet.notes] == [
+        "To be found, a robot must differ from the others",
+        "To be found, a value must drift",
+    ]
+    k = fleet.names.index("Fc2")
+    enough = many.virtual_fleet(20, odd=1.3 * fleet.difference_found_from[k])
+    assert ("arm3", "Fc2") in {(each.robot, each.parameter) for each in enough.findings}
+    drift = fleet.drift_found_from[fleet.names.index("Fc1")] / 9
+    assert any(
+        each.kind is Kind.DRIFTS for each in many.virtual_fleet(20, drift=1.5 * drift).findings
+    )
+    assert not many.virtual_fleet(20, drift=0.3 * drift).findings
 
 
 def test_the_variance_between_robots_is_what_the_intervals_do_not_explain():

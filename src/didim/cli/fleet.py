@@ -90,11 +90,14 @@ def _text(fleet: Fleet) -> str:
     ]
     rows = parameter_rows(fleet)
     if rows:
-        head = ("", "mean", "between robots, %", "sigma of one, %", "day to day")
+        head = ("", "mean", "between, %", "sigma, %", "day to day", "differs from, %")
         width = max(len(row[0]) for row in rows)
-        lines += ["", f"{head[0]:<{width}} " + " ".join(f"{each:>17}" for each in head[1:])]
         lines += [
-            f"{row[0]:<{width}} " + " ".join(f"{each:>17}" for each in row[1:]) for row in rows
+            "",
+            *(
+                f"{row[0]:<{width}} " + " ".join(f"{each:>15}" for each in row[1:])
+                for row in [(*head, "drifts from, %"), *rows]
+            ),
         ]
     if fleet.findings:
         lines += ["", *(each.sentence for each in fleet.findings)]
@@ -140,6 +143,10 @@ class FleetParameterAnswer(Answer):
     """Standard deviation between them, beyond that of their estimates."""
     scatter: float
     """From day to day, over what the intervals say; at least 1."""
+    difference_found_from: Number
+    """Fraction of the mean by which half of the robots would have to differ to be found."""
+    drift_found_from: Number
+    """The same of a change from the first to the last time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +192,11 @@ def _answer(fleet: Fleet, files: list[str]) -> FleetAnswer:
             name=name,
             mean=common.mean,
             between=common.between**0.5,
-            scatter=float(scatter),
+            scatter=float(fleet.scatter[k]),
+            difference_found_from=finite(float(fleet.difference_found_from[k])),
+            drift_found_from=finite(float(fleet.drift_found_from[k])),
         )
-        for name, common, scatter in zip(fleet.names, fleet.centres, fleet.scatter, strict=True)
+        for k, (name, common) in enumerate(zip(fleet.names, fleet.centres, strict=True))
     ]
     return FleetAnswer(
         sentence=sentence(fleet),

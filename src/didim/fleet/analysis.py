@@ -6,7 +6,7 @@ all robots and parameters and both questions together (Bonferroni).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from didim.fleet.members import SECONDS_PER_DAY, Member
-from didim.fleet.outliers import MIN_ROBOTS, Centre, outliers
+from didim.fleet.outliers import MIN_ROBOTS, Centre, Compared, compared
 from didim.fleet.row import Row
 from didim.fleet.trend import Line, Series, lines
 from didim.results.formatting import number
@@ -137,19 +137,47 @@ class Fleet:
         slopes = sum(each.slope is not None for each in self.lines.values()) if self.names else 0
         return (robots + slopes) * len(self.names)
 
+    @property
+    def _level(self) -> float:
+        """Of one test."""
+        return LEVEL / max(self.tests, 1)
+
     @cached_property
-    def _compared(self) -> list[tuple[Array, Centre]]:
+    def _compared(self) -> list[Compared]:
         levels = np.array([each.level for each in self.lines.values()])
         variances = np.array([each.level_variance for each in self.lines.values()])
         return [
-            outliers(levels[:, k], variances[:, k], LEVEL / max(self.tests, 1))
-            for k in range(len(self.names))
+            compared(levels[:, k], variances[:, k], self._level) for k in range(len(self.names))
         ]
 
     @cached_property
     def centres(self) -> tuple[Centre, ...]:
         """What the robots that do not differ have in common, by parameter."""
-        return tuple(each for _, each in self._compared)
+        return tuple(each.common for each in self._compared)
+
+    @cached_property
+    def difference_found_from(self) -> Array:
+        """(b,) difference from the others at which half of the robots would be found, over the
+        mean; nan where robots are too few.
+        """
+        found = [each.found_from / (abs(each.common.mean) or np.nan) for each in self._compared]
+        return np.array(found)
+
+    @cached_property
+    def drift_found_from(self) -> Array:
+        """(b,) change from the first to the last time at which half of the robots would be found,
+        over the mean; nan where there are no lines.
+        """
+        found = []
+        for robot, own in self.lines.items():
+            if own.slope_variance is not None:
+                duration = float(np.ptp(self.series[robot].times))
+                found.append(duration * np.sqrt(own.slope_variance))
+        if not found:
+            return np.full(len(self.names), np.nan)
+        sizes = np.array([abs(each.mean) or np.nan for each in self.centres])
+        t = stats.t.isf(0.5 * self._level, self._lines[2])
+        return np.asarray(t * np.median(found, axis=0) / sizes)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -161,10 +189,9 @@ class Fleet:
 
     def _differing(self) -> list[Finding]:
         found = []
-        for k, (name, (p_values, common)) in enumerate(
-            zip(self.names, self._compared, strict=True)
-        ):
-            for robot, p in zip(self.robots, p_values * max(self.tests, 1), strict=True):
+        for k, (name, among) in enumerate(zip(self.names, self._compared, strict=True)):
+            common = among.common
+            for robot, p in zip(self.robots, among.p_values * max(self.tests, 1), strict=True):
                 if p < LEVEL:
                     own = self.lines[robot]
                     value = float(own.level[k])
@@ -210,7 +237,7 @@ class Fleet:
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be judged."""
-        found = []
+        found = [] if self.findings else list(self._what_would_be_found())
         failed = len(self.members) - len(self.used)
         if failed:
             found.append(f"{failed} of {len(self.members)} identifications are not used.")
@@ -225,6 +252,24 @@ class Fleet:
                 "names of the files have the time."
             )
         return tuple(found)
+
+    def _what_would_be_found(self) -> Iterator[str]:
+        """How large a fault must be, for a reader who is told of none."""
+        for what, when, fractions in (
+            ("a robot must differ from the others", "", self.difference_found_from),
+            ("a value must drift", " from the first to the last time", self.drift_found_from),
+        ):
+            known = np.flatnonzero(np.isfinite(fractions))
+            if known.size:
+                least, most = known[[fractions[known].argmin(), fractions[known].argmax()]]
+                yield (
+                    f"To be found, {what} by {_percent(fractions[least])} % ({self.names[least]}) "
+                    f"to {_percent(fractions[most])} % ({self.names[most]}){when}."
+                )
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2g}" if fraction < 1 else f"{100 * fraction:.0f}"
 
 
 def fleet_of(members: Sequence[Member], rows: Sequence[Row]) -> Fleet:

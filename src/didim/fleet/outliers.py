@@ -54,8 +54,20 @@ def centre(x: Array, variance: Array) -> Centre:
     return Centre(float(np.sum(weights * x)) / total, 1.0 / total, between, x.size)
 
 
-def outliers(x: Array, variance: Array, level: float) -> tuple[Array, Centre]:
-    """p-values (n,) of each robot against the others, and what those in common have.
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Robots beside each other in one parameter."""
+
+    p_values: Array
+    """(n,) of each robot against the others; 1 with too few robots."""
+    common: Centre
+    """What those have in common that are not suspects."""
+    found_from: float
+    """Difference from the others at which half of the robots would be found; nan with too few."""
+
+
+def compared(x: Array, variance: Array, level: float) -> Compared:
+    """Each robot against the others.
 
     Parameters
     ----------
@@ -63,27 +75,37 @@ def outliers(x: Array, variance: Array, level: float) -> tuple[Array, Centre]:
         (n,) values and their variances.
     level
         Probability of a wrong finding in one test; suspects are left out of the scatter as long as
-        each of them is found at this level. With too few robots, all p-values are 1.
+        each of them is found at this level.
     """
     if x.size < MIN_ROBOTS:
-        return np.ones(x.size), centre(x, variance)
+        return Compared(np.ones(x.size), centre(x, variance), np.nan)
     distance = np.abs(x - np.median(x))
     scale = (NORMAL_MAD * np.median(distance)) ** 2
     order = np.argsort(-distance / np.sqrt(variance + scale), kind="stable")
     clean, most = order, (x.size - 1) // 3
     for count in range(most, 0, -1):
         suspect, rest = order[count - 1], order[count:]
-        p = _p_value(x[suspect], variance[suspect], centre(x[rest], variance[rest]))
-        if p < level / most:  # so many numbers of suspects are tried
-            clean = rest
+        others = centre(x[rest], variance[rest])
+        if _p_value(x[suspect], variance[suspect], others) < level / most:
+            clean = rest  # so many numbers of suspects are tried
             break
-    found = np.empty(x.size)
-    for k in range(x.size):
-        others = clean[clean != k]
-        found[k] = _p_value(x[k], variance[k], centre(x[others], variance[others]))
-    return found, centre(x[clean], variance[clean])
+    around = [
+        centre(x[rest], variance[rest]) for rest in (clean[clean != k] for k in range(x.size))
+    ]
+    p_values = [_p_value(*each) for each in zip(x, variance, around, strict=True)]
+    limits = [
+        stats.t.isf(0.5 * level, others.count - 1) * _deviation(own, others)
+        for own, others in zip(variance, around, strict=True)
+    ]
+    common = centre(x[clean], variance[clean])
+    return Compared(np.array(p_values), common, float(np.median(limits)))
+
+
+def _deviation(variance: float, others: Centre) -> float:
+    """Of a robot that does not differ from the mean of the others."""
+    return float(np.sqrt(variance + others.between + others.variance))
 
 
 def _p_value(x: float, variance: float, others: Centre) -> float:
-    deviation = np.sqrt(variance + others.between + others.variance)
-    return float(2 * stats.t.sf(abs(x - others.mean) / deviation, others.count - 1))
+    t = abs(x - others.mean) / _deviation(variance, others)
+    return float(2 * stats.t.sf(t, others.count - 1))

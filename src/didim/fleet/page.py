@@ -96,7 +96,8 @@ def _levels(fleet: Fleet) -> list[Any]:
 
 def parameter_rows(fleet: Fleet) -> list[tuple[str, ...]]:
     """Of each parameter: mean, scatter between robots, median sigma of an identification (percent
-    of the mean), scatter from day to day over what the intervals say.
+    of the mean), scatter from day to day over what the intervals say; from which difference and
+    which drift on a robot would be found (percent of the mean).
     """
     if not fleet.names:
         return []
@@ -113,9 +114,15 @@ def parameter_rows(fleet: Fleet) -> list[tuple[str, ...]]:
                 percent(100 * np.sqrt(common.between) / size),
                 percent(100 * float(np.median(sigma[:, k])) / size),
                 number(float(fleet.scatter[k])),
+                _found_from(fleet.difference_found_from[k]),
+                _found_from(fleet.drift_found_from[k]),
             )
         )
     return rows
+
+
+def _found_from(fraction: float) -> str:
+    return percent(100 * fraction) if np.isfinite(fraction) else "-"
 
 
 def _members(fleet: Fleet, links: Sequence[str]) -> list[dict[str, Any]]:
