@@ -285,6 +285,16 @@ def test_more_than_noise_is_left():
     assert "times the noise" in judge(poorer).values.why
 
 
+def test_gains_beside_more_than_noise_are_used_with_care():
+    estimate = found("gains")
+    assert estimate.residual_over_noise is not None
+    poorer = replace(estimate, residual_over_noise=np.array([1.0, 14.0]))
+    judged = judge(poorer).gains
+    assert judged.level == "care"
+    assert "joint 2" in judged.why
+    assert "14 times the noise" in judged.why
+
+
 def test_a_missing_rotor_is_named():
     """A gear of 1:1000 and no rotor in the model: the link seems a thousand times as heavy."""
     scara = didim.DynamicModel(didim.load_robot("scara"), ("viscous", "coulomb"))

@@ -6,18 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.control.law import Controller, Gains
+from didim.control.simulated_loop import SimulatedLoop
 from didim.dynamics.prior import nearest_consistent
 from didim.identification.exact import ExactMethod
 from didim.identification.problem import ClosedLoopProblem
+from didim.identification.scan import error_with
 from didim.identification.search import errors_at
 from didim.identification.solve import Outcome
 from didim.regression.identifiable import stationary_joints
 from didim.results.request import Progress
 from didim.results.status import Failure, FailureKind, Status, StopReason
+from didim.threads import on_threads
 
 Array = NDArray[np.float64]
 Run = tuple[ClosedLoopProblem, Outcome]
@@ -27,6 +32,12 @@ RESTART_RATIO = 1.3
 """Times the noise that a residual may be before the next best start of the scan is tried."""
 
 MAX_RESTARTS = 2
+
+ODD_RATIO = 3.0
+"""Times the noise that is left of the other joints, beyond which a joint is odd."""
+
+ODD_FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
+"""On each gain of an odd joint."""
 
 GOOD_START = 0.1
 """Residual below which the prior needs no better start."""
@@ -75,7 +86,51 @@ def best_run(
             best = problem, outcome
         if outcome.reason is StopReason.REQUEST:
             break
-    return failure if best is None else best
+    return failure if best is None else _with_other_gains(method, best, progress)
+
+
+def _with_other_gains(method: ExactMethod, best: Run, progress: Progress | None) -> Run:
+    """The run, or one from the prior that leaves less, with its gains but for other ones of the one
+    joint of which it leaves far more than of the others: that was a minimum of this joint alone.
+    """
+    j, loop = odd_joint(method, *best), best[0].controller(best[1].iterate.x)
+    if j is None or loop is None:
+        return best
+    loops = _with_gains_of_joint(loop, method.gains_of(loop), j)
+    short = method.beginning(loop)
+    errors = on_threads(
+        lambda each: error_with(short, SimulatedLoop(each), method.prior, method.first), loops
+    )
+    problem = method.problem(loops[int(np.argmin(errors))])
+    outcome = method.run(problem, method.first, progress)
+    if isinstance(outcome, Failure) or outcome.residual >= best[1].residual:
+        return best
+    return problem, outcome
+
+
+def _with_gains_of_joint(loop: Controller, gains: Gains, j: int) -> list[Controller]:
+    """The loop with other kp and kv of one joint."""
+    found = []
+    for by_kp, by_kv in product(ODD_FACTORS, repeat=2):
+        if (by_kp, by_kv) != (1.0, 1.0):
+            kp, kv = gains.kp.copy(), gains.kv.copy()
+            kp[j], kv[j] = by_kp * kp[j], by_kv * kv[j]
+            found.append(loop.with_gains(replace(gains, kp=kp, kv=kv)))
+    return found
+
+
+def odd_joint(method: ExactMethod, problem: ClosedLoopProblem, outcome: Outcome) -> int | None:
+    """The joint of which a run with unknown gains leaves far more, over its noise, than of the
+    others; None: there is none.
+    """
+    n, at = method.model.robot.n, outcome.iterate
+    closed = method.records.outputs[0] == "tau" and method.settings.estimate_gains is True
+    if n == 1 or not closed or outcome.reason.status is not Status.CONVERGED:
+        return None
+    ratio = at.evaluation.by_joint[:n] / problem.noise(at.evaluation, at.window)
+    j = int(ratio.argmax())
+    others = max(float(np.median(np.delete(ratio, j))), 1.0)
+    return j if ratio[j] > ODD_RATIO * others else None
 
 
 def _starts(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.control.law import Controller
+from didim.control.law import Controller, Gains
 from didim.control.loop_prior import loop_prior
 from didim.control.simulated_loop import (
     SimulatedLoop,
@@ -96,9 +96,12 @@ class ExactMethod:
         loop = self._numeric_loop
         if not (self.settings.estimate_gains is True and self.scans) or loop is None:
             return {}
+        return scan_bandwidth(self.beginning(loop), self.prior, self.first)
+
+    def beginning(self, loop: Controller) -> ClosedLoopProblem:
+        """The parameters alone, in a loop with these gains, on the beginning of the records."""
         model = self.model.with_held_shapes()
-        problem = ClosedLoopProblem(model, self.records.beginning, SimulatedLoop(loop))
-        return scan_bandwidth(problem, self.prior, self.first)
+        return ClosedLoopProblem(model, self.records.beginning, SimulatedLoop(loop))
 
     @cached_property
     def loops(self) -> list[Controller | None]:
@@ -116,7 +119,7 @@ class ExactMethod:
         loop = self.controller
         if not self.settings.estimate_gains or loop is None:
             return loop
-        gains = self._gains(loop)
+        gains = self.gains_of(loop)
         self.simulated(loop)  # refuses names of gains that the law does not have
         if np.any(gains.kv < 0):
             raise InputError(
@@ -125,7 +128,8 @@ class ExactMethod:
             )
         return loop.with_gains(gains)
 
-    def _gains(self, loop: Controller) -> Any:
+    def gains_of(self, loop: Controller) -> Gains:
+        """Its gains as numbers."""
         J = largest_inertias(self.model, self.model.matrix @ self.first)
         return numeric_gains(self.model, loop, assumed_inertia(loop, J))
 
@@ -137,7 +141,7 @@ class ExactMethod:
         """One of the loops with its unknowns."""
         which, unknown, drive = self.settings.estimate_gains, None, None
         if which and loop is not None:
-            unknown, drive = self._gains(loop), drive_gains(self.model, loop, which)
+            unknown, drive = self.gains_of(loop), drive_gains(self.model, loop, which)
         return SimulatedLoop(loop, False, unknown, which, self.has_delay, drive, self.offsets)
 
     def run(

@@ -178,11 +178,8 @@ def single_values(estimate: Estimate) -> Judged:
         doubts.append(
             f"W is ill-conditioned ({estimate.scaled_condition:.3g}), some are hardly identified"
         )
-    ratio, j = times_the_noise(estimate)
-    if ratio > ABOVE_NOISE:
-        label = joint_label(estimate.model, j)
-        doubts.append(f"of {label}, {ratio:.2g} times the noise is left, which may bias them")
-    elif (ratio := widening(estimate)) > COLOURED:
+    doubts += (left := _more_than_noise(estimate))
+    if not left and (ratio := widening(estimate)) > COLOURED:
         doubts.append(
             f"what is left is not only noise (intervals {ratio:.2g} times wider for it), and may "
             "bias them"
@@ -205,6 +202,14 @@ def single_values(estimate: Estimate) -> Judged:
     return "yes", f"all {count} are significant (relative sigma below {INSIGNIFICANT:.0f} %)"
 
 
+def _more_than_noise(estimate: Estimate) -> list[str]:
+    """Of the joint where most is left."""
+    ratio, j = times_the_noise(estimate)
+    label = joint_label(estimate.model, j)
+    sentence = f"of {label}, {ratio:.2g} times the noise is left, which may bias them"
+    return [sentence] if ratio > ABOVE_NOISE else []
+
+
 def loop_gains(estimate: Estimate) -> Judged:
     """Gains of the loop."""
     wrong = [row for row in estimate.lack.found if row.remedy is Remedy.GAIN]
@@ -223,6 +228,11 @@ def loop_gains(estimate: Estimate) -> Judged:
     ]
     if vague:
         return "care", f"known to no better than {INSIGNIFICANT:.0f} %: {listed(vague)}"
+    doubts = _more_than_noise(estimate)
+    if lack := estimate.lack.found:
+        doubts.append(f"what is left asks for {lack[0].label} (p = {lack[0].p_value:.1g})")
+    if doubts:
+        return "care", "; ".join(doubts)
     joints = range(1, 1 + estimate.model.robot.n)
     given = [k for k in ("kp", "kv") if all(f"{k}{j}" not in estimate.gains for j in joints)]
     if given:

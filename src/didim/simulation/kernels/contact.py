@@ -293,8 +293,9 @@ def accelerate(
     for j in range(n):
         ddq[j] = tau[j] - work.bias[j]
     if friction == SMOOTH:
+        per_width = 1.0 / width
         for i in range(c):
-            contacts.smooth[i] = contacts.speed[i] / width
+            contacts.smooth[i] = contacts.speed[i] * per_width
         tanhs(contacts.smooth)
         if code.terms != 0:
             call_int64(code.terms, (plant, SMOOTH_UNDER_LOAD, q, dq))

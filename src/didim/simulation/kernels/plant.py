@@ -361,8 +361,9 @@ def rates_by_code(plant_address: int, t: float, state: Any, h: float, slopes: An
         plant.cursor[0] = i
         u = min(max(t, time[0]), time[time.size - 1]) - time[i]
     if plant.friction == SMOOTH:
+        per_width = 1.0 / plant.width
         for c in range(instant.slip.size):
-            contacts.smooth[c] = contact_speed(values, c, y[n : 2 * n]) / plant.width
+            contacts.smooth[c] = contact_speed(values, c, y[n : 2 * n]) * per_width
         tanhs(contacts.smooth)
     contacts.count[0] = 0
     failed = factored_by_code(
