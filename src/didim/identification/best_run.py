@@ -36,6 +36,9 @@ MAX_RESTARTS = 2
 ODD_RATIO = 3.0
 """Times the noise that is left of the other joints, beyond which a joint is odd."""
 
+NEGLIGIBLE = 1e-4
+"""Fraction of the torque of a joint that counts as noise where there is less."""
+
 ODD_FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
 """On each gain of an odd joint."""
 
@@ -127,7 +130,8 @@ def odd_joint(method: ExactMethod, problem: ClosedLoopProblem, outcome: Outcome)
     closed = method.records.outputs[0] == "tau" and method.settings.estimate_gains is True
     if n == 1 or not closed or outcome.reason.status is not Status.CONVERGED:
         return None
-    ratio = at.evaluation.by_joint[:n] / problem.noise(at.evaluation, at.window)
+    left = at.evaluation.by_joint[:n]
+    ratio = left / np.maximum(problem.noise(at.evaluation, at.window), NEGLIGIBLE)
     j = int(ratio.argmax())
     others = max(float(np.median(np.delete(ratio, j))), 1.0)
     return j if ratio[j] > ODD_RATIO * others else None
