@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from didim.dynamics.kernels.elementary import LANES, LARGEST_SERIES_ANGLE, padded, sines, tanhs
-from didim.jit import multiply_add as jit
+from didim.jit.compiler import intrinsics
+from didim.jit.multiply_add import multiply_add
 
 _sines = numba.njit(lambda x, cos, sin: sines(x, x.size, cos, sin))
 _tanhs = numba.njit(lambda x: tanhs(x))
@@ -83,16 +84,16 @@ def test_arrays_are_padded_to_whole_lanes():
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_product_is_rounded_with_its_sum_where_the_processor_can(at_once, monkeypatch):
-    if at_once and not jit.has_multiply_add():
+    if at_once and not intrinsics.has_multiply_add():
         pytest.skip("this processor has no multiply-add")
-    monkeypatch.setattr(jit, "has_multiply_add", lambda: at_once)
+    monkeypatch.setattr(intrinsics, "has_multiply_add", lambda: at_once)
     step = 2.0**-30
-    found = numba.njit(lambda a, b, c: jit.multiply_add(a, b, c))(1.0 + step, 1.0 - step, -1.0)
+    found = numba.njit(lambda a, b, c: multiply_add(a, b, c))(1.0 + step, 1.0 - step, -1.0)
     assert found == (-(step**2) if at_once else 0.0)
 
 
 def test_without_multiply_add_sines_and_tanh_are_as_right(monkeypatch):
-    monkeypatch.setattr(jit, "has_multiply_add", lambda: False)
+    monkeypatch.setattr(intrinsics, "has_multiply_add", lambda: False)
     series = [numba.njit(error_model="numpy")(each.py_func) for each in (sines, tanhs)]
     x = np.linspace(-30.0, 30.0, 800)
     cos, sin, tanh = np.empty_like(x), np.empty_like(x), x.copy()

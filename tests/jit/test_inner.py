@@ -9,25 +9,28 @@ import threading
 import numba
 import numpy as np
 import pytest
-from numba.core import types
 
 from didim.dynamics.kernels.vectors import cross, dot
-from didim.jit.inner import inner_kernels_of
+from didim.jit.called import CalledWithWords
+from didim.jit.compiler.inner import inner_kernels_of
+from didim.jit.compiler.kernels import entry_code
+from didim.jit.processor import LoadedCode
+from didim.jit.types import float64
 
-VECTOR = types.UniTuple(types.float64, 3)
 
-
-def entry(v: tuple[float, float, float]) -> float:
+def entry(x: float) -> float:
+    v = (x, 2.0, 2.0)
     return dot(v, v)
 
 
 def test_an_entry_runs_and_its_inner_kernel_refuses_python():
-    compiled = numba.njit(_nrt=False)(entry)
-    with inner_kernels_of(entry.__qualname__):
-        compiled.compile((VECTOR,))
-    assert compiled((1.0, 2.0, 3.0)) == 14.0
-    for inner in (dot, cross):  # compiled within an entry, and by this call
-        with pytest.raises(TypeError):
+    signature = float64(float64)
+    code, alone = entry_code(entry, signature, "test")
+    loaded = LoadedCode(code, "test")
+    assert alone
+    assert CalledWithWords(loaded.address, signature, entry)((1.0,)) == 9.0
+    for inner in (dot, cross):  # compiled and not compiled
+        with pytest.raises(TypeError, match="is called by kernels only"):
             inner((1.0, 2.0, 3.0), (1.0, 2.0, 3.0))
 
 
@@ -39,7 +42,7 @@ def test_functions_of_others_compile_as_ever():
     found = []
     with inner_kernels_of("an entry"):
         assert other(1.0) == 2.0
-        thread = threading.Thread(target=lambda: found.append(numba.njit(entry)((1.0, 2.0, 2.0))))
+        thread = threading.Thread(target=lambda: found.append(numba.njit(entry)(1.0)))
         thread.start()
         thread.join()
     assert found == [9.0]

@@ -10,7 +10,8 @@ import pytest
 
 from didim.jit.lane_code import LaneProgram, lane_code
 from didim.jit.machine_code import Program, machine_code
-from didim.jit.multiply_add import has_multiply_add, multiply_adds
+from didim.jit.multiply_add import multiply_adds
+from didim.jit.processor import has_multiply_add
 from didim.jit.statements import Statement, shown
 
 

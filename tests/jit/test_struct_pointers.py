@@ -10,8 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from didim.jit.compiled import record_type
 from didim.jit.struct_pointers import StructMemory, struct_reader
+from didim.jit.types import float64, int64, record_type
 
 
 class Inner(NamedTuple):
@@ -29,9 +29,7 @@ class Outer(NamedTuple):
     x: float
 
 
-_type = record_type(
-    Outer, record_type(Inner, numba.float64[::1], numba.int64[:, ::1]), numba.int64, numba.float64
-)
+_type = record_type(Outer, record_type(Inner, float64[::1], int64[:, ::1]), int64, float64)
 _read = struct_reader(_type)
 
 
@@ -50,7 +48,7 @@ class Part(NamedTuple):
     inner: Any
 
 
-_read_part = struct_reader(_type, record_type(Part, numba.float64, _type.types[0]))
+_read_part = struct_reader(_type, record_type(Part, float64, _type.kinds[0]))
 
 
 @numba.njit(_nrt=False)

@@ -23,7 +23,7 @@ from didim.dynamics.kernels.terms import term_slopes_batch
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.layout import Layout
 from didim.dynamics.parameters import ParameterInfo
-from didim.dynamics.tree_memory import TreeMemory, work_of
+from didim.dynamics.tree_memory import TreeMemory, work_of_thread
 from didim.errors import InfeasibleError, InputError
 from didim.expressions.expression import names
 from didim.robot.robot import Robot
@@ -310,7 +310,7 @@ class TorqueModel(ABC):
     def _memory(self) -> AbstractContextManager[tuple[Tree, Work]]:
         """The tree with its terms and ties, and scratch memory, for one thread."""
         layout = self.layout
-        work, more = work_of(layout), layout.terms.terms or layout.tied is not None
+        work, more = work_of_thread(layout), layout.terms.terms or layout.tied is not None
         return self._with_memory(work) if more else nullcontext((self.tree, work))
 
     @contextmanager

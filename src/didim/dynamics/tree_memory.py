@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from didim.dynamics.kernels.tree import Tree, Work, allocate
 from didim.dynamics.layout import Layout
 from didim.dynamics.terms import TermsMemory
@@ -22,6 +24,25 @@ class TreeMemory:
         """The tree with these terms and ties."""
         terms = 0 if self._terms is None else self._terms.address
         return tree._replace(terms=terms, ties=self._ties.address)
+
+
+class _Scratch(threading.local):
+    """What a thread used last: to allocate it and to say where it is takes longer than the dynamics
+    of one sample.
+    """
+
+    layout: Layout | None = None
+    work: Work
+
+
+_scratch = _Scratch()
+
+
+def work_of_thread(layout: Layout) -> Work:
+    """Scratch memory of this thread, for one call of a kernel."""
+    if _scratch.layout is not layout:
+        _scratch.layout, _scratch.work = layout, work_of(layout)
+    return _scratch.work
 
 
 def work_of(layout: Layout, joints: int = 0) -> Work:

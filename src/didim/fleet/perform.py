@@ -22,7 +22,8 @@ from didim.errors import InputError
 from didim.fleet.row import Row, failed_row, identified_row
 from didim.fleet.task import Job, made
 from didim.identification.identify import identify
-from didim.jit.compiled import cache_folder, warm
+from didim.jit.cache import cache_folder
+from didim.jit.compiled import warm
 from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.study.study import Study

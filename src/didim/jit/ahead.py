@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from didim.jit.compiled import Entry, cache_folder, log, waiting
+from didim.jit.cache import cache_folder, log
+from didim.jit.compiled import Entry, waiting
 from didim.threads import cores
 
 SWITCH = "DIDIM_COMPILE_AHEAD"

@@ -14,14 +14,12 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import codegen
-from numba.core.compiler_lock import global_compiler_lock
 
-from didim.jit.multiply_add import has_multiply_add, multiply_adds
+from didim.jit import processor
+from didim.jit.multiply_add import multiply_adds
+from didim.jit.processor import has_multiply_add
 from didim.jit.statements import Statement, Symbol
 from didim.jit.stored_code import StoredCode
-
-_numba: Any = codegen
 
 GENERIC = "DIDIM_GENERIC"
 """Environment variable: unless it is empty or 0, all work is left to the kernels."""
@@ -83,16 +81,10 @@ def machine_code(program: Program) -> MachineCode:
 
 def compiled_module(module: ir.Module) -> MachineCode:
     """The one function of a module, compiled for this processor, or read where it was before."""
-    text, cpu = str(module), llvm.get_host_cpu_name()
-    features = str(_numba.get_host_cpu_features())
-    stored = StoredCode(text, cpu, features, llvmlite.__version__)
-    with global_compiler_lock:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=cpu, features=features, opt=2
-        )
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+    text = str(module)
+    stored = StoredCode(text, processor.name(), processor.features(), llvmlite.__version__)
+    with processor.one_compiler():
+        engine = processor.engine(llvm.parse_assembly(text))
         engine.set_object_cache(lambda _, code: stored.write(bytes(code)), lambda _: stored.read())
         engine.finalize_object()
         return MachineCode(engine)

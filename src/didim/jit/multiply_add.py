@@ -7,35 +7,13 @@ it optimises.
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from numba import types
-from numba.core import codegen
-from numba.extending import intrinsic
-
+from didim.jit.deferred import intrinsic
 from didim.jit.statements import Statement, Symbol
 
-_numba: Any = codegen
-_types: Any = types
-
-
-@intrinsic
-def _multiply_add(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Callable[..., Any]]:
-    del typing, a, b, c
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        del context, signature
-        a, b, c = given
-        return builder.fma(a, b, c) if has_multiply_add() else builder.fadd(builder.fmul(a, b), c)
-
-    real = _types.float64
-    return real(real, real, real), generate
-
-
-multiply_add: Callable[[float, float, float], float] = _multiply_add  # type: ignore[assignment]
+multiply_add: Callable[[float, float, float], float] = intrinsic("intrinsics", "multiply_add")
 """a b + c in a kernel: with one rounding where the processor does it as one operation."""
 
 
@@ -58,9 +36,3 @@ def multiply_adds(
                 found[each.name] = products[symbol]
                 break
     return found
-
-
-def has_multiply_add() -> bool:
-    """Whether this processor does a b + c as one operation; others would call a slow function."""
-    features = str(_numba.get_host_cpu_features()).split(",")
-    return "+fma" in features or platform.machine().lower() in ("arm64", "aarch64")

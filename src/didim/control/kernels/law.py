@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from didim.dynamics.kernels.inverse import contact_speed, inverse_dynamics
 from didim.dynamics.kernels.tree import Tree, Values, Work
 from didim.dynamics.kernels.vectors import row_times
-from didim.jit.compiled import kernel, record_type
+from didim.jit.compiled import kernel
 from didim.jit.function_pointers import call_void
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 
 GAINS_ONLY, GRAVITY, FEEDFORWARD, COMPUTED_TORQUE, USER = range(5)
 TRUE, BACKWARD_DIFFERENCE, MEAN_DIFFERENCE, NO_VELOCITY = range(4)

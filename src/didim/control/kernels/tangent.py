@@ -23,9 +23,9 @@ from didim.control.kernels.law import (
 )
 from didim.dynamics.kernels.derivatives import add_sliding_derivatives, motion_derivatives
 from didim.dynamics.kernels.tree import Tree, Values, Work, place
-from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.compiled import kernel, shared
 from didim.jit.lanes import LANES, load, spread, store
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 
 
 class LawTangent(NamedTuple):

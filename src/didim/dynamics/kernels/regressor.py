@@ -17,8 +17,8 @@ from didim.dynamics.kernels.terms import fill_terms, set_signals
 from didim.dynamics.kernels.ties import joint_rates, read_ties
 from didim.dynamics.kernels.tree import Tree, Work, move, place, tree_type, work_type
 from didim.dynamics.kernels.vectors import Vector, add, cross, dot, get, into, scale
-from didim.jit.compiled import entry, kernel, record_type, shared
-from didim.jit.types import boolean, float64, int64, void
+from didim.jit.compiled import entry, kernel, shared
+from didim.jit.types import boolean, float64, int64, record_type, void
 
 
 class Columns(NamedTuple):
@@ -31,7 +31,9 @@ class Columns(NamedTuple):
     weight: Any  # (e,)
 
 
-columns_type = record_type(Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1])
+columns_type = record_type(
+    Columns, int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], lasting=True
+)
 _matrix, _cube = float64[:, ::1], float64[:, :, ::1]
 
 

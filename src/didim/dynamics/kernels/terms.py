@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 from didim.dynamics.kernels.vectors import row_times
 from didim.expressions.kernels.tape import compute
-from didim.jit.compiled import entry, kernel, record_type, shared
+from didim.jit.compiled import entry, kernel, shared
 from didim.jit.struct_pointers import struct_reader
-from didim.jit.types import float64, int64, void
+from didim.jit.types import float64, int64, record_type, void
 
 CONTACT, CONSERVATIVE, X, V = range(4)
 """Columns of `Terms.table`: the contact of a term, or -1; whether it counts as load; the registers

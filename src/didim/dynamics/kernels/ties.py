@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.jit.compiled import kernel, record_type, spliced
+from didim.jit.compiled import kernel, spliced
 from didim.jit.struct_pointers import struct_reader
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 
 
 class Ties(NamedTuple):

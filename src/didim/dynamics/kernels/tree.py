@@ -15,8 +15,8 @@ import numpy as np
 from didim.dynamics.kernels.elementary import MIN_VECTOR_LENGTH, padded, sines
 from didim.dynamics.kernels.ties import joint_positions
 from didim.dynamics.kernels.vectors import add, cross, get, into, put, scale
-from didim.jit.compiled import kernel, record_type
-from didim.jit.types import float64, int64
+from didim.jit.compiled import kernel
+from didim.jit.types import float64, int64, record_type
 
 
 class Tree(NamedTuple):
@@ -70,9 +70,18 @@ class Work(NamedTuple):
 
 
 _vector, _matrix, _cube = float64[::1], float64[:, ::1], float64[:, :, ::1]
-tree_type = record_type(Tree, int64[::1], int64[::1], _cube, _matrix, _vector, int64, int64)
+tree_type = record_type(
+    Tree, int64[::1], int64[::1], _cube, _matrix, _vector, int64, int64, lasting=True
+)
 work_type = record_type(
-    Work, *[_vector] * 3, _cube, *[_matrix] * 7, _cube, _cube, _matrix, _vector, _vector
+    Work,
+    *[_vector] * 3,
+    _cube,
+    *[_matrix] * 7,
+    *[_cube] * 2,
+    _matrix,
+    *[_vector] * 2,
+    lasting=True,
 )
 values_type = record_type(
     Values, *[_matrix] * 3, *[_vector] * 3, int64, _matrix, int64[::1], *[_vector] * 3

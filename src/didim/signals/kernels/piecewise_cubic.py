@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.jit.compiled import kernel, record_type
-from didim.jit.types import float64
+from didim.jit.compiled import kernel
+from didim.jit.types import float64, record_type
 
 TIME_TOLERANCE = 1e-9
 """Times closer than this (s) are the same instant: clocks k/rate and logged times differ in their

@@ -24,9 +24,9 @@ from didim.dynamics.kernels.direct import factored_by_code, solve
 from didim.dynamics.kernels.elementary import tanhs
 from didim.dynamics.kernels.inverse import add_contact, add_dissipation, contact_speed
 from didim.dynamics.kernels.tree import Tree, Values, Work
-from didim.jit.compiled import kernel, record_type, shared
+from didim.jit.compiled import kernel, shared
 from didim.jit.function_pointers import call_int64
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 
 EXACT, SMOOTH = range(2)
 FORTH, BACK = range(2)

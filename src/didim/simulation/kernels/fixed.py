@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from didim.jit.compiled import entry, kernel, record_type
+from didim.jit.compiled import entry, kernel
 from didim.jit.function_pointers import call_int64, call_void
-from didim.jit.types import float64, int64, none, uint8
+from didim.jit.types import Kind, float64, int64, none, record_type, uint8
 from didim.signals.kernels.piecewise_cubic import TIME_TOLERANCE
 from didim.simulation.kernels.contact import (
     EXACT,
@@ -220,6 +220,6 @@ def run(
     return row
 
 
-_clock = (float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector)
+_clock: tuple[Kind, ...] = (float64, *[int64] * 4, _vector, int64, output_type, int64[::1], _vector)
 run_fixed = entry(int64(int64, none, *_clock), "run_fixed")(run)
 run_sensitive = entry(int64(int64, int64, *_clock), "run_sensitive")(run)

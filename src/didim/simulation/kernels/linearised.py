@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from didim.control.kernels.law import ControllerState, Law
 from didim.control.kernels.tangent import LawTangent
 from didim.dynamics.kernels.tree import Work
-from didim.jit.compiled import kernel, record_type
+from didim.jit.compiled import kernel
 from didim.jit.lanes import LANES, load, spread, store
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 from didim.simulation.kernels.contact import ContactWorkspace
 from didim.simulation.kernels.variation import sort_contacts
 

@@ -26,10 +26,10 @@ from didim.dynamics.kernels.inverse import contact_speed
 from didim.dynamics.kernels.terms import add_to_bias, set_channels
 from didim.dynamics.kernels.tree import plain, tree_type, values_type, work_type
 from didim.dynamics.kernels.vectors import row_times
-from didim.jit.compiled import by_address, kernel, record_type, shared
+from didim.jit.compiled import by_address, kernel, shared
 from didim.jit.function_pointers import array_at, call_int64
 from didim.jit.struct_pointers import struct_reader
-from didim.jit.types import double_pointer, float64, int64, void
+from didim.jit.types import double_pointer, float64, int64, record_type, void
 from didim.signals.kernels.piecewise_cubic import PiecewiseCubic, find, piecewise_cubic_type, read
 from didim.simulation.kernels.contact import (
     SMOOTH,

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 from didim.control.kernels.tangent import law_tangent_type
 from didim.dynamics.kernels.regressor import columns_type
-from didim.jit.compiled import record_type
 from didim.jit.struct_pointers import struct_reader
-from didim.jit.types import float64, int64
+from didim.jit.types import float64, int64, record_type
 from didim.simulation.kernels.linearised import linearised_type
 
 

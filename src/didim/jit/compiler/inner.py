@@ -3,14 +3,14 @@
 Numba optimises every function that an entry calls and makes machine code of it, links it into its
 caller, and does both again there, level by level: more than half of the time that compiling takes.
 Nobody calls an inner kernel from Python. While an entry is compiled, inner kernels therefore stay
-as they were lowered, and LLVM sees each of them once, where it is inlined or called.
+as they were lowered, and LLVM sees each of them once, where it is inlined or called. The entry
+itself is optimised; `kernels` makes machine code of it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,8 +32,8 @@ _get_executable = _Context.get_executable
 
 @contextmanager
 def inner_kernels_of(entry: str) -> Iterator[None]:
-    """Within it, this thread compiles kernels for the function of this name, and it alone becomes
-    machine code.
+    """Within it, this thread compiles kernels for the function of this name: it alone is optimised,
+    and Numba makes machine code of none.
     """
     _compiling.entry = entry
     try:
@@ -42,37 +42,27 @@ def inner_kernels_of(entry: str) -> Iterator[None]:
         _compiling.entry = None
 
 
-def _is_inner(library: Any) -> bool:
-    entry = getattr(_compiling, "entry", None)
-    return (
-        entry is not None
-        and library.name != entry
-        and any(function.name.startswith(_PREFIX) for function in library._final_module.functions)
+def _is_kernel(library: Any) -> bool:
+    """Whether this is a kernel of this package, and compiled for an entry."""
+    return getattr(_compiling, "entry", None) is not None and any(
+        function.name.startswith(_PREFIX) for function in library._final_module.functions
     )
 
 
-def _has_no_wrapper(library: Any, description: Any) -> bool:
-    """Whether this is an inner kernel of this package that is compiled outside an entry."""
-    own = description.mangled_name.startswith(_PREFIX)
-    return own and not library.get_pointer_to_function(description.llvm_cpython_wrapper_name)
-
-
 def _optimise_entry(library: Any) -> None:
-    if not _is_inner(library):
+    if not _is_kernel(library) or library.name == _compiling.entry:
         _optimise(library)
 
 
-def _make_code_of_entry(library: Any) -> None:
-    if _is_inner(library):
-        library._finalize_dynamic_globals()
-        library._final_module.__library = weakref.proxy(library)
+def _make_code_of_others(library: Any) -> None:
+    if _is_kernel(library):
         library._finalized = True
     else:
         _make_code(library)
 
 
-def _get_entry(context: Any, library: Any, description: Any, environment: Any) -> Any:
-    if _is_inner(library) or _has_no_wrapper(library, description):
+def _get_inner(context: Any, library: Any, description: Any, environment: Any) -> Any:
+    if _is_kernel(library):
         name = description.qualname.split(".")[-1]
         module = description.lookup_module()
         return _make_function(module, name, "", _REFUSE, environment, (library,))
@@ -80,5 +70,5 @@ def _get_entry(context: Any, library: Any, description: Any, environment: Any) -
 
 
 _Library._optimize_final_module = _optimise_entry
-_Library._finalize_final_module = _make_code_of_entry
-_Context.get_executable = _get_entry
+_Library._finalize_final_module = _make_code_of_others
+_Context.get_executable = _get_inner
