@@ -99,3 +99,11 @@ def test_a_start_in_collision_is_refused() -> None:
     start = [0.0, 0.0, 0.0, -3.0, 0.0, 0.5, 0.0]
     with pytest.raises(didim.InputError, match="link 1 - link 7 is closer"):
         didim.excite(didim.DynamicModel(robot), limits=limits, start=start)
+
+
+def test_a_loop_that_diverges_is_refused_before_anything_is_searched() -> None:
+    reports: list[float] = []
+    loop = didim.PD(kp=10.0, kv=[3000.0, 300.0], rate=100)
+    with pytest.raises(didim.InputError, match="cannot follow any plan"):
+        didim.excite(didim.DynamicModel(SCARA), 4.0, loop, progress=reports.append)
+    assert reports == []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from didim.design.burst_search import BurstSearch, message
 from didim.design.criterion import WeightedSigma
-from didim.design.feasible import BackOff, Ending
+from didim.design.feasible import LEAST, BackOff, Ending
 from didim.design.motions import Motions
 from didim.design.objective import Objective
 from didim.design.plan import Plan
@@ -49,6 +49,7 @@ class Planning:
     def _planned(self) -> Plan:
         settings, motions = self.problem.settings, self.problem.motions()
         objective = self.problem.objective(motions, self.problem.criterion)
+        self._refuse_loop_that_diverges(objective)
         tried = improved_starts(
             objective, self.problem.pose, settings.seed, self.budget, self.watch
         )
@@ -79,6 +80,14 @@ class Planning:
             stopped=self.watch.stopped,
             messages=(*self.problem.noise_and_notes[1], *self._default_limits, *notes),
         )
+
+    def _refuse_loop_that_diverges(self, objective: Objective) -> None:
+        """Before anything is searched: even along a small motion."""
+        if self.problem.loop is not None:
+            motions, pose = objective.motions, self.problem.pose
+            (drawn,) = random_motions(objective, pose, self.problem.settings.seed, 1)
+            small = motions.towards(drawn, pose, LEAST)
+            self.problem.checks.along(motions.trajectory(small))
 
     @cached_property
     def _bursts(self) -> BurstSearch | None:
