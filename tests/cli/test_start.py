@@ -1,4 +1,6 @@
-"""What `didim identify` imports: SciPy's large packages take longer than a small identification."""
+"""What `didim identify` imports: SciPy's large packages, and Numba, take longer than a small
+identification.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ import sys
 import pytest
 
 from didim.cli import main
+from didim.jit.compiled import warm
 
 HEAVY = {
+    "numba",
     "scipy.signal",
     "scipy.stats",
     "scipy.optimize",
@@ -40,6 +44,7 @@ sys.exit(status)
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [pytest.param("idim", marks=pytest.mark.long), "didim"])
 def test_identify_imports_nothing_that_only_others_need(method, tmp_path):
+    warm()  # what is compiled needs no compiler
     assert main(["init", str(tmp_path / "study.toml"), "--robot", "scara"]) == 0
     command = [sys.executable, "-c", SCRIPT, method]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
