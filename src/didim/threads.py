@@ -43,6 +43,16 @@ def is_single_threaded() -> bool:
     return _single_threaded.get()
 
 
+def kept_by_forks(lock: Any) -> None:
+    """Let `os.fork` wait for a lock: a child has no thread that would release it. Locks that are
+    held together are declared in the order from the inner one.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
+
+
 def side_by_side(one: Callable[[], T], other: Callable[[], S]) -> tuple[T, S]:
     """What both give, each on a thread."""
     if is_single_threaded():

@@ -157,6 +157,14 @@ def vector(value: ArrayLike, name: str, labels: Sequence[str]) -> Array:
     return np.array(array, dtype=np.float64)
 
 
+def callback(progress: object) -> None:
+    """Refuse what is no function to report progress to, nor None."""
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress must be a function of the fraction done, found {shortened(progress)}."
+        )
+
+
 def set_fields(instance: object, **values: object) -> None:
     """Set fields of a frozen dataclass, whose constructor takes more types than its fields have."""
     for name, value in values.items():

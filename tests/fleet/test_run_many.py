@@ -16,6 +16,7 @@ import pytest
 import didim
 from didim.fleet import perform
 from didim.fleet.local import in_processes
+from didim.fleet.lock import locked
 from didim.fleet.row import FailureKind, row_of
 from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
@@ -207,9 +208,11 @@ def test_kernels_are_compiled_by_one_process_of_a_machine(tmp_path, monkeypatch)
     compiled = []
     monkeypatch.setattr(perform, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(perform, "warm", lambda: compiled.append(1))
-    for _ in range(3):
+    stored = [False, True]
+    monkeypatch.setattr(perform, "is_stored", lambda: stored.pop(0))
+    for _ in range(4):
         perform.settle_in.__wrapped__()
-    assert compiled == [1]
+    assert compiled == [1, 1]  # again, since the disk was full
 
 
 @pytest.mark.parametrize(
@@ -232,6 +235,10 @@ def test_wrong_arguments_are_refused(tmp_path):
         didim.run_many(many.tasks(1), "loca")
     with pytest.raises(didim.InputError, match="jobs"):
         didim.run_many(many.tasks(1), jobs=0)
+    with pytest.raises(didim.InputError, match="progress must be a function"):
+        didim.run_many(many.tasks(1), progress=3)
+    with pytest.raises(didim.InputError, match="cannot be made a folder"):
+        didim.run_many(many.tasks(1), folder="a\0b")
     with pytest.raises(didim.InputError, match="needs a folder"):
         didim.run_many(many.tasks(1), reports=True)
     (tmp_path / "file").write_text("")
@@ -250,6 +257,100 @@ def test_reports_are_beside_the_rows(tmp_path):
     didim.run_many(many.tasks(1), jobs=1, folder=tmp_path, reports=True, progress=ran.append)
     assert page.exists()
     assert len(ran) == 1
+
+
+def test_a_run_that_was_stopped_before_its_end_is_finished_by_the_next(tmp_path):
+    (row,) = didim.run_many(many.tasks(1), jobs=1)
+    store = RowStore(tmp_path)
+    store.add(row)
+    assert not store.is_finished
+    didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+    assert store.is_finished
+
+
+def test_rows_of_two_calls_at_once_are_all_kept(tmp_path):
+    """The other call ends while this one has a row to go."""
+
+    def other(done: float) -> None:
+        if done < 1:
+            didim.run_many(many.tasks(5)[2:], jobs=1, folder=tmp_path)
+
+    didim.run_many(many.tasks(2), jobs=1, folder=tmp_path, progress=other)
+    table = didim.run_many(many.tasks(5), jobs=1, folder=tmp_path, progress=pytest.fail)
+    assert many.numbers(table) == five_rows()
+
+
+def test_a_report_that_cannot_be_written_costs_no_row(tmp_path):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "reports").write_text("")
+    with pytest.raises(didim.InputError, match="goes on with what is missing"):
+        didim.run_many(many.tasks(1), jobs=1, folder=tmp_path, reports=True)
+    assert len(RowStore(tmp_path).read()) == 1
+
+
+def test_a_flipped_bit_in_the_table_is_found(tmp_path):
+    (row,) = didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+    table = tmp_path / "table.parquet"
+    content = bytearray(table.read_bytes())
+    content[content.index(row.values.tobytes()[:8]) + 3] ^= 1
+    table.write_bytes(content)
+    with pytest.raises(didim.InputError, match=r"is not a table of didim"):
+        RowStore(tmp_path).read()
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_task_that_exits_or_reads_input_ends_alone(jobs):
+    model = many.scara()
+    tasks = [((model, made, many.METHOD), {}, 0) for made in (many.exits, many.reads_input)]
+    table = didim.run_many(tasks, jobs=jobs)
+    assert [row.status for row in table] == ["failed", "converged"]
+    assert "sys.exit('bad seed')" in table[0].reason
+
+
+@pytest.mark.slow
+def test_workers_without_a_compiler_say_so_in_the_rows(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIDIM_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    prepared = prepare(many.tasks(1))
+    ((row, _),) = in_processes(prepared, prepared.jobs, False, workers=1)
+    assert "unset NUMBA_DISABLE_JIT" in row.reason
+
+
+def test_parts_of_a_killed_run_are_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, running, other = (tmp_path / f"didim-parts-{name}" for name in ("a", "b", "c"))
+    for folder in (left, running, other):
+        folder.mkdir()
+        (folder / "part").write_bytes(b"")
+    (left / "owner").write_bytes(b"")
+    with locked(running / "owner"):
+        replies = in_processes(prepare([]), [], False, workers=1)
+        assert [*replies] == []
+    assert {*tmp_path.iterdir()} == {running, other}
+
+
+def test_a_worker_ends_with_the_process_that_reads_its_rows():
+    script = "import sys; from didim.fleet import worker; worker._end_with_parent(1)"
+    ended = subprocess.run([sys.executable, "-c", script], timeout=60, check=False)
+    assert ended.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_scheduler_is_an_error_and_no_endless_wait(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(processes=False, **settings) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def lose(done: float) -> None:
+            client.close()
+
+        with pytest.raises(didim.InputError, match="connection to the Dask scheduler is lost"):
+            didim.run_many(many.tasks(5), client, folder=tmp_path, progress=lose)
+    assert RowStore(tmp_path).read()
 
 
 @pytest.mark.long

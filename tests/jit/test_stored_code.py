@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import errno
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,3 +65,19 @@ def test_the_files_that_were_used_last_are_kept(folder, monkeypatch):
         result(operator)
     assert len(list(folder.iterdir())) == 2
     assert not oldest.exists()
+
+
+def test_a_full_disk_leaves_no_half_file(folder, monkeypatch):
+    def full(self, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        assert result("+") == 8.0
+    assert list(folder.iterdir()) == []
+
+
+def test_files_that_another_process_removes_meanwhile_are_no_error(folder, monkeypatch):
+    monkeypatch.setattr(stored_code, "MOST_FILES", 0)
+    (folder / "gone.code").symlink_to(folder / "nowhere")  # listed, and not there
+    assert result("+") == 8.0

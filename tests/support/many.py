@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -41,6 +43,16 @@ def record_or_death(seed: int, sign: Path, fatal: int, times: int) -> didim.Expe
         with sign.open("ab") as file:
             file.write(b".")
         os.kill(os.getpid(), signal.SIGKILL)
+    return record(seed)
+
+
+def exits(seed: int) -> didim.Experiment:
+    sys.exit("bad seed")
+
+
+def reads_input(seed: int) -> didim.Experiment:
+    """A record after a program that waits for the end of its input."""
+    subprocess.run(["cat"], stdout=subprocess.DEVNULL, timeout=30, check=True)
     return record(seed)
 
 

@@ -14,7 +14,7 @@ from didim.design.criterion import Condition, Criterion, LogDet, WeightedSigma, 
 from didim.design.limits import Limits
 from didim.errors import InputError, nearest, shortened
 from didim.robot.robot import Robot
-from didim.validation import flag, one_of, per_joint, real, whole
+from didim.validation import callback, flag, one_of, per_joint, real, whole
 
 Array = NDArray[np.float64]
 
@@ -95,10 +95,7 @@ def checked_settings(
     one_of(chosen, "method", METHODS)
     one_of(criterion, "criterion", CRITERIA)
     one_of(basis, "basis", BASES)
-    if progress is not None and not callable(progress):
-        raise InputError(
-            f"progress must be a function of the fraction done, found {shortened(progress)}."
-        )
+    callback(progress)
     if chosen == "didim" and loop is None:
         raise InputError("A plan for DIDIM needs the loop that it simulates: give loop=.")
     if gains_unknown and (chosen != "didim" or isinstance(loop, OwnLaw)):

@@ -4,6 +4,7 @@ that dies elsewhere.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
@@ -17,6 +18,12 @@ from didim.fleet.task import Job, Prepared
 
 ATTEMPTS = 3
 """At a job that the scheduler has lost."""
+
+POLL_SECONDS = 0.02
+"""Between looks whether a job has ended, or the scheduler."""
+
+CONNECTED = "running"
+"""Status of a client with its scheduler."""
 
 
 def is_client(engine: Any) -> bool:
@@ -79,7 +86,8 @@ def _replies(
     waiting = {(future := submitted(job, 1)).key: (job, 1, future) for job in jobs}
     arriving = as_completed([future for _, _, future in waiting.values()])
     try:
-        for future in arriving:
+        while waiting:
+            future = _next(arriving, client)
             job, attempt, _ = waiting.pop(future.key)
             if future.status == "finished":
                 yield future.result()
@@ -90,8 +98,24 @@ def _replies(
             else:
                 yield failed_row(job.row, _lost(future)), b""
     finally:
-        client.cancel([future for _, _, future in waiting.values()])
-        client.cancel(list(parts.values()))
+        if client.status == CONNECTED:
+            client.cancel([future for _, _, future in waiting.values()])
+            client.cancel(list(parts.values()))
+
+
+def _next(arriving: Any, client: Any) -> Any:
+    """The next future that has ended. Where the connection to the scheduler is lost, so are all
+    futures, and none of them ends.
+    """
+    while True:
+        if client.status != CONNECTED:
+            raise InputError(
+                "the connection to the Dask scheduler is lost. What is finished is in the folder, "
+                "if one was given: run the same again, and it goes on with what is missing."
+            )
+        if arriving.has_ready():
+            return next(arriving)
+        time.sleep(POLL_SECONDS)
 
 
 def _lost(future: Any) -> Exception:

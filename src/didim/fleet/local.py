@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from didim.fleet.lock import is_left_behind, locked
 from didim.fleet.perform import PartCache, Replies, Reply, perform
 from didim.fleet.row import LostWorkerError, failed_row
 from didim.fleet.task import Job, Prepared
@@ -27,6 +29,9 @@ _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL",
 
 _START = "import sys; sys.path[:] = {path!r}; from didim.fleet.worker import main; main({spool!r})"
 
+_SPOOL, _OWNER = "didim-parts-", "owner"
+"""Beginning of the name of a folder of pickled parts, and the file in it that its owner locks."""
+
 
 def in_this_process(prepared: Prepared, jobs: list[Job], report: bool) -> Replies:
     """One job after the other, without other processes."""
@@ -37,7 +42,11 @@ def in_this_process(prepared: Prepared, jobs: list[Job], report: bool) -> Replie
 
 def in_processes(prepared: Prepared, jobs: list[Job], report: bool, workers: int) -> Replies:
     """Replies as they come."""
-    with tempfile.TemporaryDirectory(prefix="didim-parts-", ignore_cleanup_errors=True) as spool:
+    _remove_left_behind()
+    with (
+        tempfile.TemporaryDirectory(prefix=_SPOOL, ignore_cleanup_errors=True) as spool,
+        locked(Path(spool) / _OWNER),
+    ):
         for part, blob in prepared.blobs.items():
             (Path(spool) / part).write_bytes(blob)
         pool = _Pool(spool, jobs, report)
@@ -49,11 +58,19 @@ def in_processes(prepared: Prepared, jobs: list[Job], report: bool, workers: int
             pool.end()
 
 
+def _remove_left_behind() -> None:
+    """Remove the parts of runs that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_SPOOL}*"):
+        if is_left_behind(folder / _OWNER):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class _Pool:
     """Worker processes, each served by a thread of this one."""
 
     def __init__(self, spool: str, jobs: list[Job], report: bool) -> None:
-        self._command = [sys.executable, "-c", _START.format(path=sys.path, spool=spool)]
+        path = [each for each in sys.path if isinstance(each, str)]
+        self._command = [sys.executable, "-c", _START.format(path=path, spool=spool)]
         self._waiting = deque(jobs)
         self._report = report
         self._replies: queue.Queue[Reply | Exception] = queue.Queue()

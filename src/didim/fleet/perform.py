@@ -4,35 +4,30 @@ compiled once for each machine.
 
 from __future__ import annotations
 
-import os
 import pickle
 import tempfile
 import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from functools import cache as once
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError
+from didim.fleet.lock import locked
 from didim.fleet.row import Row, failed_row, identified_row
 from didim.fleet.task import Job, made
 from didim.identification.identify import identify
 from didim.jit.cache import cache_folder
-from didim.jit.compiled import warm
+from didim.jit.compiled import is_stored, warm
 from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.study.study import Study
 from didim.threads import one_blas_thread, single_thread
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 KEPT_PARTS = 32
 """Parts that a worker keeps unpickled."""
@@ -94,6 +89,9 @@ def perform(job: Job, cache: PartCache, fetch: Fetch, report: bool = False) -> R
             estimate = identification()
             row = identified_row(job.row, estimate, time.perf_counter() - start)
             return row, _page(estimate) if report else b""
+    except SystemExit as end:  # of a function of the user's: it ends this task alone
+        problem = InputError(f"the task ended with sys.exit({end.code!r})")
+        return failed_row(job.row, problem, time.perf_counter() - start), b""
     except Exception as problem:
         return failed_row(job.row, problem, time.perf_counter() - start), b""
 
@@ -118,25 +116,15 @@ def _page(estimate: Estimate) -> bytes:
 @once
 def settle_in() -> None:
     """Once in each worker process: one thread for linear algebra to the end of the process, and all
-    kernels compiled, by one process of the machine while the others wait.
+    kernels compiled, by one process of the machine while the others wait. Where they cannot be, the
+    rows say why.
     """
     one_blas_thread().__enter__()
     folder = cache_folder()
     if folder is None or (folder / WARM).exists():
         return
-    with _alone(folder / f"{WARM}.lock"):
+    with suppress(Exception), locked(folder / f"{WARM}.lock"):
         if not (folder / WARM).exists():
             warm()
-            (folder / WARM).touch()
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Hold the lock of a file, where the system has locks."""
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT)
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+            if is_stored():
+                (folder / WARM).touch()

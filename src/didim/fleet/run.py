@@ -14,11 +14,10 @@ from didim.fleet.cluster import is_client, on_cluster
 from didim.fleet.local import in_processes, in_this_process
 from didim.fleet.perform import Replies
 from didim.fleet.row import Row, RunTable
-from didim.fleet.store import opened
+from didim.fleet.store import opened, report_file
 from didim.fleet.task import Job, Prepared, Task, prepare
-from didim.output import write
 from didim.threads import cores
-from didim.validation import flag, whole
+from didim.validation import callback, flag, whole
 
 ENGINES = ("local", "dask")
 
@@ -57,6 +56,7 @@ def run_many(
     progress
         Called with the fraction done, 0 to 1.
     """
+    callback(progress)
     prepared = prepare(tasks)
     workers = cores() if jobs is None else whole(jobs, "jobs", least=1)
     flag(reports, "reports")
@@ -70,28 +70,18 @@ def run_many(
     total, done = max(len(missing), 1), 0
     with closing(_replies(engine, prepared, missing, pages is not None, workers)) as replies:
         for row, page in replies:  # closed at once where writing fails or a person interrupts
-            if pages is not None and page:
-                _write_page(report_file(pages, row.key), page)
             if store is not None:
                 store.add(row)
+                if page:
+                    store.add_page(row, page)
             found[row.key] = row
             done += 1
             if progress is not None:
                 progress(done / total)
     table = RunTable(tuple(_named(found[job.key], job) for job in prepared.jobs))
-    if store is not None and missing:
-        store.finish([*({row.key: row for row in table} | {**known, **found}).values()])
+    if store is not None and (missing or not store.is_finished):
+        store.finish(table)
     return table
-
-
-def report_file(folder: Path, key: str) -> Path:
-    """Where the report of a task is, in a folder of rows."""
-    return folder / "reports" / f"{key[:40]}.html"
-
-
-def _write_page(file: Path, page: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write({file: page}, overwrite=True)
 
 
 def _named(row: Row, job: Job) -> Row:

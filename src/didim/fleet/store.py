@@ -5,7 +5,7 @@ the end. Files are written under a temporary name and renamed, so that no half o
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from os import PathLike
@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError, shortened
+from didim.fleet.lock import locked
 from didim.fleet.row import ARRAYS, Row, row_of
 from didim.output import UnwritableError, write
 
-TABLE, ROWS = "table.parquet", "rows"
+TABLE, ROWS, _LOCK = "table.parquet", "rows", ".lock"
 
 _NUMBERS = ("residual", "held_out", "seconds")
 
@@ -33,34 +34,55 @@ class RowStore:
         table = self.folder / TABLE
         if table.exists():
             found = {row.key: row for row in _read(table)}
-        for file in sorted((self.folder / ROWS).glob("*.parquet")):
+        for file in self._single():
             with suppress(InputError):  # a row that the disk has lost is run again
                 found |= {row.key: row for row in _read(file)}
         return found
 
     def add(self, row: Row) -> None:
         """Write one row."""
-        self._write(self.folder / ROWS / f"{row.key[:40]}.parquet", [row])
+        self._write(self.folder / ROWS / f"{row.key[:40]}.parquet", _parquet([row]))
 
-    def finish(self, rows: Sequence[Row]) -> Path:
-        """Write all rows into one file, in their order, and remove the single ones."""
-        table = self.folder / TABLE
-        self._write(table, rows)
-        for row in rows:
-            with suppress(OSError):
-                (self.folder / ROWS / f"{row.key[:40]}.parquet").unlink(missing_ok=True)
-        return table
+    @property
+    def is_finished(self) -> bool:
+        """Whether all its rows are in one file."""
+        return (self.folder / TABLE).exists() and not any(self._single())
 
-    def _write(self, file: Path, rows: Sequence[Row]) -> None:
+    def finish(self, rows: Iterable[Row]) -> None:
+        """Write all rows of the folder into one file, these first and in their order, and remove
+        the single ones. Other calls may add to the folder meanwhile.
+        """
+        with locked(self.folder / ROWS / _LOCK):
+            single = self._single()
+            there = {**{row.key: row for row in rows}, **self.read()}
+            self._write(self.folder / TABLE, _parquet([*there.values()]))
+            for file in single:
+                with suppress(OSError):
+                    file.unlink(missing_ok=True)
+
+    def add_page(self, row: Row, page: bytes) -> None:
+        """Write the report of a row."""
+        self._write(report_file(self.folder, row.key), page)
+
+    def _single(self) -> list[Path]:
+        """Files of one row."""
+        return sorted((self.folder / ROWS).glob("*.parquet"))
+
+    def _write(self, file: Path, content: bytes) -> None:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            write({file: _parquet(rows)}, overwrite=True)
+            write({file: content}, overwrite=True)
         except (OSError, UnwritableError) as problem:
             reason = getattr(problem, "strerror", None) or problem
             raise UnwritableError(
                 f"{reason} The rows that are finished are in {self.folder}; make room there, and "
                 "run the same again: it goes on with what is missing."
             ) from None
+
+
+def report_file(folder: Path, key: str) -> Path:
+    """Where the report of a task is, in a folder of rows."""
+    return folder / "reports" / f"{key[:40]}.html"
 
 
 def opened(folder: str | PathLike[str]) -> RowStore:
@@ -74,9 +96,11 @@ def opened(folder: str | PathLike[str]) -> RowStore:
         if path.is_dir() and any(path.iterdir()) and not is_own:
             raise InputError(f"{path}: holds other files; give a new or an empty folder.")
         (path / ROWS).mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise InputError(f"{path}: cannot be made a folder of rows: {reason}.") from None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(
+            f"{shortened(str(path))}: cannot be made a folder of rows: {reason}."
+        ) from None
     return RowStore(path)
 
 
@@ -106,14 +130,15 @@ def _parquet(rows: Sequence[Row]) -> bytes:
     arrow, parquet = _arrow()
     table = arrow.Table.from_pylist([row.plain() for row in rows], schema=_schema(arrow))
     content = io.BytesIO()
-    parquet.write_table(table, content)
+    parquet.write_table(table, content, write_page_checksum=True)
     return content.getvalue()
 
 
 def _read(file: Path) -> list[Row]:
     arrow, parquet = _arrow()
     try:
-        table = parquet.ParquetFile(io.BytesIO(file.read_bytes())).read()
+        content = io.BytesIO(file.read_bytes())
+        table = parquet.ParquetFile(content, page_checksum_verification=True).read()
         return [row_of(each) for each in table.to_pylist()]
     except (OSError, TypeError, ValueError, KeyError, arrow.ArrowException) as problem:
         reason = str(problem).splitlines()[0]

@@ -29,6 +29,7 @@ from didim.structure.blocks import are_long
 from didim.structure.estimate_tests import Fit, estimate_tests
 from didim.structure.lack_of_fit import lack_of_fit
 from didim.threads import one_blas_thread, side_by_side
+from didim.validation import callback
 
 Array = NDArray[np.float64]
 
@@ -83,10 +84,7 @@ def identify(
             "method must be a method with its settings, such as didim.IDIM(), found "
             f"{shortened(method)}."
         )
-    if progress is not None and not callable(progress):
-        raise InputError(
-            f"progress must be a function of the fraction done, found {shortened(progress)}."
-        )
+    callback(progress)
     records = listed_records(experiment, "experiment")
     others = () if validation is None else listed_records(validation, "validation")
     base = model if isinstance(model, BaseModel) else model.base

@@ -28,6 +28,7 @@ from didim.results.formatting import listed
 from didim.results.lack_of_fit import LackRow
 from didim.results.status import Status
 from didim.signals.experiment import Experiment, listed_records
+from didim.validation import callback
 
 Progress = Callable[[float], Any]
 
@@ -81,10 +82,7 @@ def improve(
         raise InputError(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
-    if progress is not None and not callable(progress):
-        raise InputError(
-            f"progress must be a function of the fraction done, found {shortened(progress)}."
-        )
+    callback(progress)
     full = model if isinstance(model, DynamicModel) else model.full
     records = listed_records(experiments, "experiments")
     others = () if validation is None else listed_records(validation, "validation")

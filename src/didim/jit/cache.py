@@ -112,6 +112,9 @@ class CodeFile:
             return
         with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=self._file.parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(code + hashlib.sha256(code).digest())
-            Path(name).replace(self._file)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(code + hashlib.sha256(code).digest())
+                Path(name).replace(self._file)
+            finally:  # of a full disk
+                Path(name).unlink(missing_ok=True)

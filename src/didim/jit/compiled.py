@@ -28,6 +28,7 @@ from didim.jit.called import CalledWithWords
 from didim.jit.deferred import COMPILER, InnerKernel
 from didim.jit.processor import LoadedCode
 from didim.jit.types import Signature
+from didim.threads import kept_by_forks
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,6 +42,7 @@ waiting: list[Callable[[Entry[..., Any]], None]] = []
 """Called with an entry that the cache lacks, before it is compiled; see `ahead`."""
 _entries: list[Entry[..., Any]] = []
 _lock = threading.RLock()
+kept_by_forks(_lock)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -127,7 +129,12 @@ class Entry(Generic[P, R]):
     @property
     def cached(self) -> bool:
         """Whether it is compiled: here, or by another process into the cache."""
-        return self._code is not None or self._file.exists()
+        return self._code is not None or self.stored
+
+    @property
+    def stored(self) -> bool:
+        """Whether the cache has it."""
+        return self._file.exists()
 
     @property
     def _file(self) -> CodeFile:
@@ -172,6 +179,11 @@ def warm() -> dict[str, float]:
     for each in _entries:
         each.compile()
     return {each.name: each.seconds or 0.0 for each in _entries}
+
+
+def is_stored() -> bool:
+    """Whether the cache has all kernels that are declared so far."""
+    return all(each.stored for each in _entries)
 
 
 def _must_live_in_kernels(function: Callable[..., Any]) -> None:

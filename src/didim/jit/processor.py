@@ -14,7 +14,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from didim.threads import kept_by_forks
+
 _lock = threading.RLock()
+kept_by_forks(_lock)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ The folder keeps the files that were used last.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
+from pathlib import Path
 
 from didim.jit.cache import CodeFile, cache_folder
 
@@ -28,5 +30,14 @@ class StoredCode(CodeFile):
         super().write(code)
         files = [] if self._folder is None else list(self._folder.glob(f"*{SUFFIX}"))
         if len(files) > MOST_FILES:
-            for file in sorted(files, key=lambda each: each.stat().st_mtime)[:-MOST_FILES]:
-                file.unlink(missing_ok=True)
+            for file in sorted(files, key=_last_used)[:-MOST_FILES]:
+                with suppress(OSError):
+                    file.unlink()
+
+
+def _last_used(file: Path) -> float:
+    """When; the beginning of time where another process has removed it."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0

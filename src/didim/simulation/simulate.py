@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.linear import linearise
 from didim.dynamics.torque import Signals, TorqueModel
-from didim.errors import InputError, nearest, shortened
+from didim.errors import InputError, nearest
 from didim.signals.trajectory import Trajectory
 from didim.simulation.kernels.contact import SMOOTH
 from didim.simulation.kernels.plant import CONTINUOUS, OPEN
@@ -18,7 +18,7 @@ from didim.simulation.motion import Motion
 from didim.simulation.prepare import SimulationRequest, prepared
 from didim.simulation.run import Progress
 from didim.simulation.steps import MAX_SUBSTEPS
-from didim.validation import real
+from didim.validation import callback, real
 
 Array = NDArray[np.float64]
 
@@ -88,10 +88,7 @@ def simulate(
     progress
         Called with the fraction done, 0 to 1; may return False to stop.
     """
-    if progress is not None and not callable(progress):
-        raise InputError(
-            f"progress must be a function of the fraction done, found {shortened(progress)}."
-        )
+    callback(progress)
     tolerance = real(tolerance, "tolerance", above=0.0)
     run = prepared(
         SimulationRequest(
