@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from didim.cli.shared.answer import Answer, Number
 from didim.cli.shared.many import add_engine, folder_of, run_tasks
 from didim.cli.shared.options import add_file, add_json, add_set
-from didim.cli.shared.outputs import show
+from didim.cli.shared.outputs import save_all, show
 
 if TYPE_CHECKING:
     from didim.fleet import RunTable
@@ -38,7 +38,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table, write it and its picture; status 1 if a run has no estimate."""
+    """Print the table, write it and its picture; status 1 if a run has no estimate or a file could
+    not be written.
+    """
     from didim.fleet.league import load_league
     from didim.fleet.league_scores import scores
     from didim.fleet.league_table import markdown_table, picture
@@ -47,20 +49,27 @@ def run(options: argparse.Namespace) -> int:
     league = load_league(Path(options.league), options.set)
     folder = folder_of(options)
     drawn = None if folder is None else check_free(folder / "league.png")
+    page = None if folder is None else folder / "league.md"
     table = run_tasks(league.tasks, options, f"{league.name}: {len(league.tasks)} runs")
     found = scores(league, table.rows)
-    files = []
-    if folder is not None and drawn is not None:
-        write_picture(picture(found)[0, 0], drawn)
-        page = write_made(folder / "league.md", markdown_table(found).encode())
-        files = [str(drawn), str(page), str(folder / "table.parquet")]
+    saved = save_all(  # after hours of runs: what cannot be drawn or written must not cost the rest
+        [
+            (drawn, lambda file, over: write_picture(picture(found)[0, 0], file, over)),
+            (page, lambda file, over: write_made(file, markdown_table(found).encode(), over)),
+        ],
+        True,
+        options.debug,
+    )
+    rows = [] if folder is None else [folder / "table.parquet"]
+    files = [str(each) for each in (*saved.files, *rows)]
     show(
         options,
         lambda: _answer(league, table, found, files),
         lambda: _text(league, table, found),
         files,
+        saved.refused,
     )
-    return 1 if table.failed else 0
+    return 1 if table.failed or saved.refused else 0
 
 
 def _text(league: League, table: RunTable, found: list[Score]) -> str:

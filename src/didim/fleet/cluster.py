@@ -4,6 +4,7 @@ that dies elsewhere.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -47,7 +48,11 @@ def on_cluster(
         client = engine
         if engine == "dask":
             cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, processes=True
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                processes=True,
+                silence_logs=logging.ERROR,  # warnings of tasks that an interrupt cancels
             )
             client = opened.enter_context(distributed.Client(opened.enter_context(cluster)))
         elif isinstance(engine, str):

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from didim.control.law import Controller
 from didim.control.tuning import largest_inertias
 from didim.dynamics.model import DynamicModel
-from didim.errors import InputError, nearest
+from didim.errors import InputError, naming, nearest
+from didim.fleet.league_limits import refuse_large_record, refuse_many_runs
+from didim.fleet.league_names import distinct_names, refuse_equal_cases
 from didim.fleet.league_schema import (
     FaultTable,
     LeagueFile,
@@ -40,6 +42,9 @@ Array = NDArray[np.float64]
 
 HELD_OUT_SEED = 977
 """Added to the seed of a trajectory for that of the held-out motion."""
+
+LOOP, TRAJECTORY = "loop", "trajectory"
+"""Names of those that have none."""
 
 _METHODS: dict[str, Any] = {"iv": IV, "didim": DIDIM, "output_error": OutputError}
 
@@ -88,9 +93,10 @@ class Entry:
 
     @property
     def case(self) -> str:
-        """All but the method."""
-        parts = (self.robot, self.loop, self.trajectory, self.noise, self.fault)
-        return ", ".join(each for each in parts if each not in ("loop", "trajectory", "none"))
+        """All but the method; of loop, trajectory, noise and fault what is not the usual one."""
+        parts = (self.loop, self.trajectory, self.noise, self.fault)
+        told = [each for each in parts if each not in (LOOP, TRAJECTORY, "none")]
+        return ", ".join([self.robot, *told])
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,18 +123,18 @@ def league_of(file: LeagueFile, folder: Path) -> League:
     entries: list[Entry] = []
     tasks: list[Any] = []
     truth: dict[str, dict[str, float]] = {}
-    names = [Path(each.robot).stem for each in file.robot]
-    for method in file.method:
-        for name in method.robots or ():
-            if name not in names:
-                raise InputError(f"method {method.name}: unknown robot; {nearest(name, names)}")
+    names = _names(file)
     for name, table in zip(names, file.robot, strict=True):
         model, parameters = _described(table, folder)
         base = model.base
         values = base.matrix @ parameters
         truth[name] = dict(zip(base.parameter_names, values.tolist(), strict=True))
-        for loop, path in product(table.loop, table.trajectory):
+        methods = [each for each in file.method if each.robots is None or name in each.robots]
+        loops = _with_names(f"loop of the robot {name}", table.loop, LOOP)
+        paths = _with_names(f"trajectory of the robot {name}", table.trajectory, TRAJECTORY)
+        for (of_loop, loop), (of_path, path) in product(loops, paths):
             true_loop = _controller(loop, model, folder)
+            refuse_large_record(f"robot {name}, {of_path}", table, path, true_loop, model)
             motion, other = (_motion(path, model, more) for more in (0, HELD_OUT_SEED))
             clean = NoiseTable(name="")
             usual = FaultTable(name="")
@@ -137,18 +143,36 @@ def league_of(file: LeagueFile, folder: Path) -> League:
                 record = VirtualRecord(
                     model, parameters, true_loop, motion, table.rate, noise, fault
                 )
-                for method in file.method:
-                    if method.robots is not None and name not in method.robots:
-                        continue
-                    known = _controller(_mistuned(loop, fault), model, folder)
-                    if known.by_poles and known.inertia is None:  # the gains of the true loop
-                        known = replace(known, inertia=largest_inertias(model, parameters))
+                with naming(f"fault {fault.name}, robot {name}, {of_loop}"):
+                    known = _mistuned(true_loop, fault, model, parameters)
+                for method in methods:
                     source = (model, record, _method(method, known), held_out)
-                    entry = Entry(name, loop.name, path.name, noise.name, fault.name, method.name)
+                    entry = Entry(name, of_loop, of_path, noise.name, fault.name, method.name)
+                    refuse_many_runs(len(tasks) + file.seeds)
                     for seed in range(file.first_seed, file.first_seed + file.seeds):
                         entries.append(entry)
                         tasks.append((source, {}, seed))
+    refuse_equal_cases(entries)
     return League(file.name, file.seeds, tuple(entries), tuple(tasks), truth)
+
+
+def _names(file: LeagueFile) -> list[str]:
+    """The names of the robots. Those of noise, faults and methods are checked too."""
+    for kind in ("noise", "fault", "method"):
+        distinct_names(f"[[{kind}]]", [each.name for each in getattr(file, kind)])
+    stems = [Path(each.robot).stem for each in file.robot]
+    names = distinct_names("[[robot]]", [each.name for each in file.robot], stems)
+    for method in file.method:
+        for name in method.robots or ():
+            if name not in names:
+                raise InputError(f"method {method.name}: unknown robot; {nearest(name, names)}")
+    return names
+
+
+def _with_names(kind: str, tables: Sequence[Any], usual: str) -> list[tuple[str, Any]]:
+    """Tables and their names."""
+    names = distinct_names(kind, [each.name for each in tables], [usual] * len(tables))
+    return [*zip(names, tables, strict=True)]
 
 
 def _described(table: RobotTable, folder: Path) -> tuple[DynamicModel, Array]:
@@ -184,16 +208,12 @@ def _controller(loop: LoopTable, model: DynamicModel, folder: Path) -> Controlle
     return controller_of(ControllerTable.model_validate(data), model, folder)
 
 
-def _mistuned(loop: LoopTable, fault: FaultTable) -> LoopTable:
-    """The loop as the methods are told."""
-    if fault.bandwidth == 0:
-        return loop
-    wrong = {
-        name: (np.asarray(value) * (1.0 + fault.bandwidth)).tolist()
-        for name in ("natural_frequency", "kp")
-        if (value := getattr(loop, name)) is not None
-    }
-    return loop.model_copy(update=wrong)
+def _mistuned(loop: Controller, fault: FaultTable, model: DynamicModel, true: Array) -> Controller:
+    """The loop as the methods are told, with the inertias that the true one is tuned for."""
+    told = loop if fault.bandwidth == 0 else loop.faster(1.0 + fault.bandwidth)
+    if told.by_poles and told.inertia is None:
+        told = replace(told, inertia=largest_inertias(model, true))
+    return told
 
 
 def _method(table: MethodTable, loop: Controller) -> Any:

@@ -14,13 +14,15 @@ from didim.study.table import Table
 class LoopTable(ControllerTable):
     """A loop that a robot is in, as [controller] of a study, with a name."""
 
-    name: str = "loop"
+    name: types.Text = None
+    """Default: loop; of several without a name: loop 1, loop 2."""
 
 
 class TrajectoryTable(Table):
     """A Fourier series from rest to rest within the robot's limits (`didim.Fourier.random`)."""
 
-    name: str = "trajectory"
+    name: types.Text = None
+    """Default: trajectory; of several without a name: trajectory 1, trajectory 2."""
     seed: int = Field(default=0, ge=0)
     period: float = Field(default=10.0, gt=0)
     """s."""
@@ -33,6 +35,8 @@ class TrajectoryTable(Table):
 class RobotTable(Table):
     """A robot at its described parameters, which are the truth."""
 
+    name: types.Text = None
+    """In the table; default: that of the robot or its file, numbered where several have it."""
     robot: str
     """A shipped robot's name, or a .urdf or .toml file."""
     effects: types.Texts = None
@@ -63,7 +67,9 @@ class FaultTable(Table):
 
     name: str
     bandwidth: float = Field(default=0.0, gt=-1)
-    """The gains that the methods are given are too large by this fraction."""
+    """The bandwidth of the loop that the methods are given is too large by this fraction, its
+    damping right (`Controller.faster`).
+    """
     torque_scale: float = Field(default=0.0, gt=-1)
     """The measured torque is too large by this fraction."""
     start_offset: float = 0.0
@@ -78,7 +84,7 @@ class MethodTable(Table):
     settings: dict[str, Any] = Field(default_factory=dict)
     """As in the table of the method in a study."""
     robots: types.Texts = None
-    """Robots that it is run on; default: all."""
+    """Names of the robots that it is run on; default: all."""
 
 
 class LeagueFile(Table):

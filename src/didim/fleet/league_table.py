@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from didim.fleet.league_names import one_line
 from didim.fleet.league_scores import Score
 from didim.report.pictures import new_axes
 
 COLUMNS: dict[str, Callable[[Score], str]] = {
-    "case": lambda each: each.entry.case,
-    "method": lambda each: each.entry.method,
+    "case": lambda each: one_line(each.entry.case),
+    "method": lambda each: one_line(each.entry.method),
     "failed": lambda each: f"{each.failed}/{each.runs}",
     "not converged": lambda each: f"{each.unconverged}/{each.runs}",
     "error, %": lambda each: _shown(100 * each.error),
@@ -29,6 +31,9 @@ PANELS = (
     ("seconds", "How long does one identification take?", "median, s", 1.0),
 )
 """Of the picture: field, question, axis and factor."""
+
+_MARKUP = re.compile(r"[\\`|*_\[\]<>&$~]")
+"""Letters that Markdown would not show as they are."""
 
 
 def cells(scores: Sequence[Score]) -> list[tuple[str, ...]]:
@@ -50,8 +55,9 @@ def text_table(scores: Sequence[Score]) -> str:
 
 
 def markdown_table(scores: Sequence[Score]) -> str:
-    """The same for a page."""
-    lines = [tuple(COLUMNS), ("---", "---", *["--:"] * (len(COLUMNS) - 2)), *cells(scores)]
+    """The same for a page, on which names are as they were given."""
+    rows = [tuple(_MARKUP.sub(r"\\\g<0>", each) for each in row) for row in cells(scores)]
+    lines = [tuple(COLUMNS), ("---", "---", *["--:"] * (len(COLUMNS) - 2)), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -64,17 +70,20 @@ def picture(scores: Sequence[Score]) -> Any:
         for k, case in enumerate(cases):
             own = [each for each in scores if each.entry.case == case]
             x = [methods.index(each.entry.method) + 0.6 * _share(k, len(cases)) for each in own]
-            row[0].plot(x, [factor * _value(each, name) for each in own], "o", label=case)
+            row[0].plot(x, [factor * _value(each, name) for each in own], "o", label=str(k))
         row[0].set_title(question, loc="left", fontsize=10)
         row[0].set_ylabel(label)
-        row[0].set_xticks(range(len(methods)), methods, fontsize=8)
+        row[0].set_xticks(range(len(methods)), map(one_line, methods), fontsize=8, parse_math=False)
         row[0].grid(alpha=0.3)
-        if name in ("error", "seconds"):
-            row[0].set_yscale("log")
-        else:
+        if name not in ("error", "seconds"):
             row[0].set_ylim(-5, 105)
+        elif any(_value(each, name) > 0 for each in scores):  # else a logarithm has no scale
+            row[0].set_yscale("log")
     axes[1, 0].axhline(95, color="0.55", linestyle="--", linewidth=1)
-    axes[0, 0].legend(fontsize=8, ncols=3, framealpha=0.6)
+    legend = axes[0, 0].legend(fontsize=8, ncols=3, framealpha=0.6)
+    for text, case in zip(legend.get_texts(), cases, strict=True):  # "_x" and "$x$" are names too
+        text.set_parse_math(False)
+        text.set_text(one_line(case))
     return axes
 
 
