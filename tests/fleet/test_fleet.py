@@ -10,13 +10,15 @@ import jsonschema
 import numpy as np
 import pytest
 
-import didim
 from didim.cli import main
 from didim.cli.schema import schema_of
-from didim.fleet.analysis import Kind, fleet_of
-from didim.fleet.members import member_of
+from didim.fleet.analysis import Fleet, fleet_of
+from didim.fleet.finding import Kind
+from didim.fleet.members import Member
 from didim.fleet.outliers import centre, compared
 from didim.fleet.page import fleet_page
+from didim.fleet.pictures import over_robots, over_time
+from didim.fleet.row import Row
 from didim.fleet.trend import Series, line
 from support import many
 from support.studies import write_csv
@@ -69,6 +71,82 @@ def test_levels_and_slopes_are_those_of_generalised_least_squares():
     variances = np.diag(np.linalg.inv(system.T @ system))
     np.testing.assert_allclose([*found.level, *found.slope], wanted, rtol=1e-9)
     np.testing.assert_allclose([*found.level_variance, *found.slope_variance], variances, rtol=1e-9)
+
+
+def in_units(fleet: Fleet, scale: np.ndarray, per_day: float, start: float) -> Fleet:
+    """The same fleet with other units of its parameters and times."""
+    members = [replace(each, time=per_day * each.time + start) for each in fleet.members]
+    rows = [
+        replace(
+            row,
+            values=row.values * scale,
+            sigma=row.sigma * scale,
+            covariance=row.covariance * np.outer(scale, scale),
+        )
+        for row in fleet.rows
+    ]
+    return fleet_of(members, rows)
+
+
+@pytest.mark.parametrize(
+    ("per_day", "start"), [(86400.0, 1.77e9), (86400e9, 1.77e18), (1.0, 20000.0), (1 / 365.25, 0.0)]
+)
+def test_findings_are_the_same_in_all_units(per_day, start):
+    fleet = many.virtual_fleet(0, odd=0.4, drift=0.04)
+    scale = 10.0 ** np.random.default_rng(0).choice([-6.0, 0.0, 6.0], len(fleet.names))
+    other = in_units(fleet, scale, per_day, start)
+    close = {"rtol": 1e-9, "atol": 0.0}
+    for robot, wanted in fleet.lines.items():
+        found = other.lines[robot]
+        np.testing.assert_allclose(found.level / scale, wanted.level, **close)
+        np.testing.assert_allclose(found.level_variance / scale**2, wanted.level_variance, **close)
+        slope = found.slope / scale * per_day
+        error = np.abs(slope - wanted.slope) / np.sqrt(wanted.slope_variance)
+        assert error.max() < 1e-9
+        variance = found.slope_variance / scale**2 * per_day**2
+        np.testing.assert_allclose(variance, wanted.slope_variance, **close)
+    np.testing.assert_allclose(other.scatter, fleet.scatter, **close)
+    for name in ("difference_found_from", "drift_found_from"):
+        np.testing.assert_allclose(getattr(other, name), getattr(fleet, name), **close)
+    assert {each.kind for each in fleet.findings} == {Kind.DIFFERS, Kind.DRIFTS}
+    assert len(other.findings) == len(fleet.findings)
+    for found, wanted in zip(other.findings, fleet.findings, strict=True):
+        unit = scale[fleet.names.index(wanted.parameter)]
+        unit /= per_day if wanted.kind is Kind.DRIFTS else 1.0
+        assert (found.kind, found.robot, found.parameter) == (
+            wanted.kind,
+            wanted.robot,
+            wanted.parameter,
+        )
+        for name in ("value", "sigma", "usual"):
+            assert getattr(found, name) / unit == pytest.approx(getattr(wanted, name), rel=1e-9)
+        assert found.change == pytest.approx(wanted.change, rel=1e-9)
+        assert found.p_value == pytest.approx(wanted.p_value, rel=1e-8)
+
+
+def test_a_level_is_right_where_the_covariance_is_singular():
+    """Two values that vary together by their covariance, but do not; with equal covariances, the
+    level is their mean.
+    """
+    sigma = np.array([1e-8, 1e4])
+    values = 3.0 * sigma + sigma * np.random.default_rng(0).standard_normal((6, 2))
+    covariances = np.array([np.outer(sigma, sigma)] * 6)
+    found = line(Series(np.full(6, np.nan), values, covariances), np.ones(2))
+    assert np.abs((found.level - values.mean(axis=0)) / sigma).max() < 1e-5
+    np.testing.assert_allclose(found.level_variance, sigma**2 / 6, rtol=1e-6)
+
+
+def test_the_change_of_a_drift_is_from_the_first_to_the_last_time():
+    """With times that are dense at the end: the mean time is not the middle."""
+    times = [0.0, 70.0, 80.0, 90.0, 95.0, 100.0]
+    row = Row("", "", "{}", 0, status="converged", names=("a",))
+    one = {"sigma": np.array([0.001]), "covariance": np.array([[1e-6]])}
+    members = [Member(f"{t}", "arm", t) for t in times]
+    rows = [replace(row, values=np.array([2.0 + 0.01 * t]), **one) for t in times]
+    (found,) = fleet_of(members, rows).findings
+    assert found.kind is Kind.DRIFTS
+    assert found.value == pytest.approx(0.01, rel=1e-9)
+    assert found.change == pytest.approx(0.5, rel=1e-9)
 
 
 def test_scatter_beyond_the_intervals_is_found_and_makes_trends_less_sure():
@@ -130,26 +208,12 @@ def test_the_variance_between_robots_is_what_the_intervals_do_not_explain():
     assert centre(x * 0.1, variance).between == 0.0
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern", "robot", "time"),
-    [
-        ("logs/arm1_day03.csv", "{robot}_day{time}", "arm1", 3.0),
-        ("logs/arm1/7.5.csv", "{robot}/{time}", "arm1", 7.5),
-        ("arm1_1970-01-03.csv", None, "arm1", 2.0),
-        ("1970-01-03T12:00_arm1.csv", None, "arm1", 2.5),
-        ("arm1.toml", None, "arm1", None),
-        ("arm1.toml", "{robot}", "arm1", None),
-    ],
-)
-def test_robot_and_time_by_the_name_of_a_file(name, pattern, robot, time):
-    found = member_of(Path(name), pattern)
-    assert (found.robot, found.time) == (robot, time)
-
-
-@pytest.mark.parametrize("pattern", ["{arm}", "no field", "{robot}_day{time}", "x{time}"])
-def test_patterns_that_do_not_fit_are_refused(pattern):
-    with pytest.raises(didim.InputError, match=r"--name|neither a number"):
-        member_of(Path("xarm.csv"), pattern)
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_few_robots_with_short_intervals_have_a_variance_between_them(count):
+    for seed in range(50):
+        x = np.random.default_rng(seed).standard_normal(count)
+        found = centre(x, np.full(count, 1e-30)).between
+        assert found == pytest.approx(x.var(ddof=1), rel=1e-9)
 
 
 def test_few_robots_and_failures_are_told():
@@ -163,6 +227,30 @@ def test_few_robots_and_failures_are_told():
     none = fleet_of(fleet.members[:2], [failed, failed])
     assert none.findings == ()
     assert b"No identification can be used" in fleet_page(none, ["", ""])
+
+
+@pytest.mark.parametrize("second", [{"names": ("b",)}, {"covariance": np.full((1, 1), np.nan)}])
+def test_robots_without_common_parameters_are_not_compared(second):
+    """Another name, or no interval."""
+    row = Row("", "", "{}", 0, status="converged", names=("a",), values=np.ones(1))
+    row = replace(row, sigma=np.ones(1), covariance=np.eye(1))
+    members = [Member(f"arm{k}_{t}", f"arm{k}", float(t)) for k in range(6) for t in range(5)]
+    rows = [row] * 29 + [replace(row, **second)]
+    fleet = fleet_of(members, rows)
+    assert (fleet.names, fleet.tests, fleet.findings) == ((), 0, ())
+    assert over_robots(fleet) == over_time(fleet) == []
+    assert [note.split(":")[0] for note in fleet.notes] == ["Nothing can be compared"]
+    page = fleet_page(fleet, [""] * len(rows))
+    assert b"Nothing can be compared" in page
+    assert b'class="banner care"' in page
+
+
+def test_large_numbers_of_times_are_told_apart_in_the_page():
+    row = many.estimated()
+    times = [1772323200.0, 1772409600.0]
+    fleet = fleet_of([Member(f"{t}", "arm", t) for t in times], [row, row])
+    page = fleet_page(fleet, ["", ""]).decode()
+    assert all(f"<td>{t:.0f}</td>" in page for t in times)
 
 
 def test_names_in_the_page_are_escaped():
@@ -206,12 +294,56 @@ def test_the_command_writes_a_page_that_links_to_the_single_ones(logs, capsys):
     assert "3 of 4 identifications used" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_a_page_that_fails_does_not_cost_the_text(logs, capsys, monkeypatch):
+    def broken(*_: object) -> bytes:
+        raise KeyError("emps")
+
+    monkeypatch.setattr("didim.fleet.page.fleet_page", broken)
+    command = ["fleet", "arm.toml", "--logs", "arm0_*.csv", "--jobs", "1", "--out", "out"]
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert "1 of 1 identifications used" in printed.out
+    assert "out/table.parquet" in printed.out
+    assert "fleet.html" not in printed.out
+    assert len(printed.err.splitlines()) == 1
+    assert "fleet.html was not written" in printed.err
+
+
+@pytest.mark.slow
+def test_names_that_are_not_utf8_and_logs_that_are_given_twice_are_in_the_answer(logs, capsys):
+    name = "bad\udcff_2026-03-04.csv"
+    try:
+        Path("arm0_day1.csv").rename(name)
+    except OSError:
+        pytest.skip("file names are UTF-8 here")
+    command = ["fleet", "arm.toml", "--logs", "bad*", "--logs", str(logs / name), "--jobs", "1"]
+    assert main([*command, "--out", "out", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, schema_of("fleet"))
+    assert found["robots"] == [r"bad\udcff"]
+    assert [each["robot"] for each in found["members"]] == found["robots"]
+    assert any(r"bad\udcff_2026-03-04.csv" in note for note in found["notes"])
+
+
 def test_wrong_use_is_one_line(logs, capsys):
+    (logs / "folder").mkdir()
     for arguments in (
+        ["."],
+        ["/"],
+        [""],
+        ["folder"],
+        ["arm.toml", "--logs", ""],
+        ["arm.toml", "--logs", "/"],
+        ["arm.toml", "--logs", "folder/.."],
+        ["arm.toml", "--logs", "a**.csv"],
+        ["arm.toml", "--logs", "*.csv", "--name", "{robot}{robot}"],
         ["arm.toml", "arm.toml", "--logs", "*.csv"],
         ["arm.toml", "--logs", "none*.csv"],
         ["arm.toml", "--scheduler", "tcp://127.0.0.1:1"],
         ["arm.toml", "--logs", "*.csv", "--name", "{x}"],
     ):
         assert main(["fleet", *arguments, "--jobs", "1"]) == 2
-        assert len(capsys.readouterr().err.splitlines()) == 1
+        error = capsys.readouterr().err
+        assert len(error.splitlines()) == 1
+        assert "internal error" not in error

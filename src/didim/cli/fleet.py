@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 from didim.cli.shared.answer import Answer, Number, OneOf
 from didim.cli.shared.many import add_engine, folder_of, run_tasks
 from didim.cli.shared.options import add_file, add_json, add_set
-from didim.cli.shared.outputs import show
+from didim.cli.shared.outputs import saved, show
+from didim.errors import cut
 
 if TYPE_CHECKING:
     from didim.fleet.analysis import Fleet
     from didim.fleet.members import Member
     from didim.fleet.row import Row
+    from didim.output import Overwrite
 
 DESCRIPTION = (
     "Each FILE is a study of one robot at one time; with --logs, one study is run on each log. "
@@ -27,6 +29,9 @@ didim fleet arm1.toml arm2.toml arm3.toml arm4.toml arm5.toml --out fleet
 didim fleet arm.toml --logs "logs/*.csv" --name "{robot}_day{time}" --out fleet
 didim fleet arm.toml --logs "logs/*.csv" --engine dask --scheduler tcp://10.0.0.1:8786
 """
+
+MAX_REMARK = 300
+"""Letters of a remark, about."""
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -55,27 +60,35 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what stands out, write the report; status 1 if something does or is missing."""
     from didim.fleet.analysis import fleet_of
-    from didim.fleet.members import tasks_of_fleet
+    from didim.fleet.members import members_of_fleet, printable
     from didim.fleet.page import fleet_page
     from didim.report.files import check_free, write_made
 
-    members, tasks = tasks_of_fleet(options.studies, options.logs, options.name, options.set)
+    given = members_of_fleet(options.studies, options.logs, options.name, options.set)
+    tasks, repeated = given.tasks, given.repeated
     folder = folder_of(options)
     page = None if folder is None else check_free(folder / "fleet.html", ".html")
     table = run_tasks(tasks, options, f"identifying {len(tasks)} records", reports=True)
-    fleet = fleet_of(members, table.rows)
-    files = []
+    twice = f"Files given twice, which count once ({len(repeated)}): {', '.join(repeated)}"
+    remarks = [f"{cut(twice, MAX_REMARK)}."] if repeated else []
+    fleet = fleet_of(given.members, table.rows, remarks)
+    files, refused = [], ""
     if folder is not None and page is not None:
-        links = [_link(folder, row) for row in table]
-        write_made(page, fleet_page(fleet, links, options.command))
-        files = [str(page), str(folder / "table.parquet")]
-    show(options, lambda: _answer(fleet, files), lambda: _text(fleet), files)
-    return 0 if len(fleet.used) == len(fleet.members) and not fleet.findings else 1
+
+        def write_page(file: Path, overwrite: Overwrite) -> None:
+            links = [_link(folder, row) for row in table]
+            write_made(file, fleet_page(fleet, links, options.command), overwrite)
+
+        written, refused = saved(write_page, page, True, options.debug)
+        files = [printable(str(each)) for each in (written, folder / "table.parquet") if each]
+    show(options, lambda: _answer(fleet, files), lambda: _text(fleet), files, refused)
+    is_complete = len(fleet.used) == len(fleet.members) and not refused
+    return 0 if is_complete and not fleet.findings else 1
 
 
 def _link(folder: Path, row: Row) -> str:
     """The report of a row, as seen from the page of the fleet; empty where there is none."""
-    from didim.fleet.run import report_file
+    from didim.fleet.store import report_file
 
     file = report_file(folder, row.key)
     return file.relative_to(folder).as_posix() if file.exists() else ""
@@ -211,13 +224,16 @@ def _answer(fleet: Fleet, files: list[str]) -> FleetAnswer:
 
 
 def _member(member: Member, row: Row) -> MemberAnswer:
+    from didim.fleet.members import printable
     from didim.results.serialisation import finite
 
     return MemberAnswer(
         name=member.name,
         robot=member.robot,
         time=member.time,
-        **finite({name: getattr(row, name) for name in ("status", "reason", "verdict")}),
+        status=row.status,
+        reason=printable(row.reason),
+        verdict=row.verdict,
         names=list(row.names),
         values=finite(row.values.tolist()),
         sigma=finite(row.sigma.tolist()),

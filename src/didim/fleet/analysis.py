@@ -8,64 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from didim.fleet.members import SECONDS_PER_DAY, Member
+from didim.fleet.finding import Finding, Kind
+from didim.fleet.members import Member
 from didim.fleet.outliers import MIN_ROBOTS, Centre, Compared, compared
 from didim.fleet.row import Row
 from didim.fleet.trend import Line, Series, lines
-from didim.results.formatting import number
 
 Array = NDArray[np.float64]
 
 LEVEL = 0.01
 """Probability of a wrong finding in a fleet."""
-
-
-class Kind(StrEnum):
-    """What is found about a robot."""
-
-    DIFFERS = "differs"
-    DRIFTS = "drifts"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One parameter of one robot that stands out."""
-
-    kind: Kind
-    robot: str
-    parameter: str
-    value: float
-    """SI: of the robot at its mean time, or its slope per unit of time."""
-    sigma: float
-    usual: float
-    """Mean of the other robots, or zero for a slope."""
-    change: float
-    """Fraction: against the others, or of its own value from the first to the last time."""
-    p_value: float
-    """Corrected for the number of tests."""
-
-    @property
-    def sentence(self) -> str:
-        """What was found, for a reader."""
-        amount, sign = f"{100 * abs(self.change):.2g} %", self.change > 0
-        sure = f"p = {self.p_value:.1e}"
-        if self.kind is Kind.DRIFTS:
-            return (
-                f"{self.parameter} of {self.robot} {'grew' if sign else 'fell'} by {amount} from "
-                f"the first to the last time ({sure})."
-            )
-        return (
-            f"{self.parameter} of {self.robot} is {amount} {'above' if sign else 'below'} the "
-            f"others: {number(self.value)} against {number(self.usual)} ({sure})."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +32,8 @@ class Fleet:
 
     members: tuple[Member, ...]
     rows: tuple[Row, ...]
+    remarks: tuple[str, ...] = ()
+    """About the members, for a reader."""
 
     @cached_property
     def used(self) -> list[tuple[Member, Row]]:
@@ -91,12 +51,9 @@ class Fleet:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Parameters that every used member has, with a finite sigma above zero."""
+        """Parameters that every used member has, with a finite variance above zero."""
         rows = [row for _, row in self.used]
-        known = [
-            {name for name, s in zip(row.names, row.sigma, strict=True) if 0 < s < np.inf}
-            for row in rows
-        ]
+        known = [_known(row) for row in rows]
         first = rows[0].names if rows else ()
         return tuple(name for name in first if all(name in each for each in known))
 
@@ -209,11 +166,12 @@ class Fleet:
                 continue
             sigma = np.sqrt(own.slope_variance)
             p_values = 2 * stats.t.sf(np.abs(own.slope) / sigma, freedom) * self.tests
-            duration = float(np.ptp(self.series[robot].times))
+            since = self.series[robot].times - self.series[robot].times.min()
+            duration = float(since.max())
             for k, name in enumerate(self.names):
                 if p_values[k] < LEVEL:
                     slope = float(own.slope[k])
-                    start = abs(float(own.level[k]) - 0.5 * slope * duration)
+                    start = abs(float(own.level[k] - slope * since.mean()))
                     change = slope * duration / start if start > 0 else np.inf
                     spread = float(sigma[k])
                     p = float(p_values[k])
@@ -225,22 +183,21 @@ class Fleet:
         """Whether times are days."""
         return any(member.is_date for member in self.members)
 
-    def shown_time(self, member: Member) -> str:
-        """The time of a member, for a reader."""
-        if member.time is None:
-            return ""
-        if not member.is_date:
-            return f"{member.time:g}"
-        moment = datetime.fromtimestamp(member.time * SECONDS_PER_DAY, UTC)
-        return moment.strftime("%Y-%m-%d" if member.time.is_integer() else "%Y-%m-%d %H:%M")
-
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be judged."""
-        found = [] if self.findings else list(self._what_would_be_found())
+        found = list(self.remarks)
+        if not self.findings:
+            found += self._what_would_be_found()
         failed = len(self.members) - len(self.used)
         if failed:
             found.append(f"{failed} of {len(self.members)} identifications are not used.")
+        if self.used and not self.names:
+            found.append(
+                "Nothing can be compared: no parameter is in all identifications with a finite "
+                "interval."
+            )
+            return tuple(found)
         if len(self.robots) < MIN_ROBOTS:
             found.append(
                 f"Whether a robot differs is judged from {MIN_ROBOTS} robots on; there are "
@@ -272,6 +229,14 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:.2g}" if fraction < 1 else f"{100 * fraction:.0f}"
 
 
-def fleet_of(members: Sequence[Member], rows: Sequence[Row]) -> Fleet:
+def _known(row: Row) -> set[str]:
+    """Parameters whose value and variance are numbers that can be compared."""
+    variance = np.diag(row.covariance)
+    chosen = np.isfinite(row.values) & (variance > 0) & np.isfinite(variance)
+    chosen &= np.isfinite(row.covariance[:, chosen]).all(axis=1)
+    return {name for name, is_known in zip(row.names, chosen, strict=True) if is_known}
+
+
+def fleet_of(members: Sequence[Member], rows: Sequence[Row], remarks: Sequence[str] = ()) -> Fleet:
     """The fleet of these members and their rows."""
-    return Fleet(tuple(members), tuple(rows))
+    return Fleet(tuple(members), tuple(rows), tuple(remarks))

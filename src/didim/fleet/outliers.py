@@ -45,10 +45,9 @@ def centre(x: Array, variance: Array) -> Centre:
         mean = np.sum(weights * x) / np.sum(weights)
         return float(np.sum(weights * (x - mean) ** 2) - (x.size - 1))
 
-    between = 0.0
-    if x.size > 1 and excess(0.0) > 0:
-        largest = float(np.var(x) * x.size + 1e-300)
-        between = float(optimize.brentq(excess, 0.0, largest, xtol=1e-9 * largest, rtol=1e-9))
+    between, largest = 0.0, 2.0 * x.size * float(np.var(x))
+    if largest > 0 and excess(0.0) > 0:
+        between = float(optimize.brentq(excess, 0.0, largest, xtol=1e-15 * largest, rtol=1e-12))
     weights = 1.0 / (variance + between)
     total = float(np.sum(weights))
     return Centre(float(np.sum(weights * x)) / total, 1.0 / total, between, x.size)

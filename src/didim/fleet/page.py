@@ -5,12 +5,15 @@ reports of the single identifications.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from didim.fleet.analysis import LEVEL, Finding, Fleet, Kind
+from didim.fleet.analysis import LEVEL, Fleet
+from didim.fleet.finding import Finding, Kind
+from didim.fleet.members import Member
 from didim.fleet.pictures import over_robots, over_time
 from didim.report.html import Part, rendered
 from didim.results.formatting import number, percent
@@ -18,6 +21,8 @@ from didim.results.provenance import versions
 
 _TEMPLATES = {"robots": "pictures", "time": "pictures"}
 """Of sections whose template has another name."""
+
+SECONDS_PER_DAY = 86400
 
 
 def fleet_page(fleet: Fleet, links: Sequence[str], command: str = "") -> bytes:
@@ -59,7 +64,7 @@ def _counted(robots: set[str], one: str, several: str) -> str:
 
 
 def _headline(fleet: Fleet) -> dict[str, Any]:
-    level = "yes" if fleet.used and not fleet.findings else "care"
+    level = "yes" if fleet.tests and not fleet.findings else "care"
     unused = len(fleet.members) - len(fleet.used)
     tiles = [
         (str(len(fleet.robots)), "robots", ""),
@@ -131,7 +136,7 @@ def _members(fleet: Fleet, links: Sequence[str]) -> list[dict[str, Any]]:
         {
             "number": numbers.get(member.robot, ""),
             "robot": member.robot,
-            "time": fleet.shown_time(member),
+            "time": _shown_time(member),
             "name": Path(member.name).name,
             "status": row.status,
             "verdict": row.verdict,
@@ -141,6 +146,15 @@ def _members(fleet: Fleet, links: Sequence[str]) -> list[dict[str, Any]]:
         }
         for member, row, link in zip(fleet.members, fleet.rows, links, strict=True)
     ]
+
+
+def _shown_time(member: Member) -> str:
+    if member.time is None:
+        return ""
+    if not member.is_date:
+        return f"{member.time:.12g}"
+    moment = datetime.fromtimestamp(round(member.time * SECONDS_PER_DAY), UTC)
+    return moment.strftime("%Y-%m-%d" if member.time.is_integer() else "%Y-%m-%d %H:%M")
 
 
 def _origin(fleet: Fleet, command: str) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from didim.fleet.analysis import Fleet, Kind
+from didim.fleet.analysis import Fleet
+from didim.fleet.finding import Kind
 from didim.report.figures import Figure, Series
 from didim.results.formatting import listed, number
 
@@ -22,7 +23,7 @@ def over_robots(fleet: Fleet) -> list[Figure]:
 
 def over_time(fleet: Fleet) -> list[Figure]:
     """One picture for each parameter: every identification of the robots that have times."""
-    timed = [robot for robot in fleet.robots if fleet.lines[robot].slope is not None]
+    timed = [robot for robot, line in fleet.lines.items() if line.slope is not None]
     return [_trend(fleet, k, timed) for k in range(len(fleet.names))] if timed else []
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import linalg, stats
 
 Array = NDArray[np.float64]
 
@@ -23,6 +23,11 @@ MIN_TIMES = 4
 
 MEDIAN_EFFICIENCY = 0.64
 """Of the median against the mean, 2/pi: degrees of freedom that are left of a scale by it."""
+
+MIN_EIGENVALUE = 1e-10
+"""Of a correlation matrix. A smaller one is raised to it, since rounding decides about the weight
+of its direction; it is not left out, since a level is right with any weights of full rank only.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,35 +68,51 @@ class Line:
 
 
 def line(series: Series, factor: Array) -> Line:
-    """Generalised least squares; `factor` (b,) is the diagonal of F."""
+    """Generalised least squares; `factor` (b,) is the diagonal of F.
+
+    It is solved in the span of the times and the sigma of the parameters, by QR: the result is the
+    same in all units.
+    """
     m, b = series.values.shape
-    scaled = series.covariances * factor[:, None] * factor
-    unknowns = 2 if series.has_line else 1
-    centred = series.times - series.times.mean() if unknowns == 2 else np.zeros(m)
-    normal = np.zeros((unknowns * b, unknowns * b))
-    right = np.zeros(unknowns * b)
-    for at, x, covariance in zip(centred, series.values, scaled, strict=True):
-        weight = np.linalg.pinv(covariance, hermitian=True)
-        design = np.array([1.0, at][:unknowns])
-        normal += np.kron(np.outer(design, design), weight)
-        right += np.kron(design, weight @ x)
-    inverse = np.linalg.pinv(normal, hermitian=True)
-    found = (inverse @ right).reshape(unknowns, b)
-    variances = np.diag(inverse).reshape(unknowns, b)
-    fitted = found[0] + (np.outer(centred, found[1]) if unknowns == 2 else 0.0)
-    own = np.array([np.diag(each) for each in series.covariances])
-    freedom = m - unknowns
-    squares = np.sum((series.values - fitted) ** 2 / own, axis=0)
-    ratio = squares / freedom if freedom > 0 else np.full(b, np.nan)
-    has_slope = unknowns == 2
+    own = np.sqrt(np.diagonal(series.covariances, 0, 1, 2))
+    sigma = own * factor
+    unit, first = sigma.min(axis=0), series.values[0]
+    centred, span = _centred(series.times) if series.has_line else (np.zeros(m), 1.0)
+    design = np.column_stack([np.ones(m), centred / span])[:, : 2 if series.has_line else 1]
+    rows, right = [], []
+    for at, x, s, covariance in zip(design, series.values, sigma, series.covariances, strict=True):
+        weight = _whitening(covariance) * (unit / s)
+        rows.append(np.kron(at, weight))
+        right.append(weight @ ((x - first) / unit))
+    q, r = np.linalg.qr(np.vstack(rows))
+    root = linalg.solve_triangular(r, np.eye(len(r)))
+    found = unit * (root @ (q.T @ np.concatenate(right))).reshape(-1, b)
+    variances = unit**2 * np.sum(root**2, axis=1).reshape(-1, b)
+    freedom = m - design.shape[1]
+    squares = np.sum(((series.values - first - design @ found) / own) ** 2, axis=0)
     return Line(
-        found[0],
+        first + found[0],
         variances[0],
-        found[1] if has_slope else None,
-        variances[1] if has_slope else None,
-        ratio,
+        found[1] / span if series.has_line else None,
+        variances[1] / span**2 if series.has_line else None,
+        squares / freedom if freedom > 0 else np.full(b, np.nan),
         freedom,
     )
+
+
+def _centred(times: Array) -> tuple[Array, float]:
+    """Times from their mean, and half of their span. The first time is subtracted before the mean
+    is taken: seconds since 1970 are large.
+    """
+    since = times - times[0]
+    return since - since.mean(), 0.5 * float(np.ptp(since))
+
+
+def _whitening(covariance: Array) -> Array:
+    """(b, b) whose product with an error, in units of its sigma, has the covariance 1."""
+    sigma = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / sigma / sigma[:, None])
+    return np.asarray((vectors / np.sqrt(np.maximum(values, MIN_EIGENVALUE))).T)
 
 
 def lines(all_series: Sequence[Series]) -> tuple[list[Line], Array, float]:
