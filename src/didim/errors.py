@@ -40,10 +40,12 @@ def naming(name: str) -> Iterator[None]:
 def shortened(value: object, most: int = 80) -> str:
     """A value for an error message: on one line, and not longer than a reader wants."""
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except ValueError:  # an integer of thousands of digits
         return "a number with too many digits"
-    return text if len(text) <= most else f"{text[:most]}..."
+    except Exception:  # such as a list that is nested too deeply, or an object of the user
+        return f"an object of type {type(value).__name__}"
+    return cut(text, most)
 
 
 def readable(message: str) -> str:

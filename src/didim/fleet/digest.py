@@ -1,87 +1,159 @@
 """A hash of what a task computes with, the same in every process: it says which rows a folder has
 already.
+
+Plain data and didim's own objects are written into one hash. Functions, classes and other objects
+have a hash each, made once, since they may refer to each other in many ways, also in cycles.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import partial
 from pathlib import PurePath
-from types import CodeType, FunctionType, MethodType
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
 
 from didim.dynamics.torque import TorqueModel
+from didim.errors import InputError, shortened
+from didim.fleet.content import content_of
+from didim.fleet.libraries import is_own_class
 from didim.results.serialisation import plain_model
+
+_TABLES = (dict, MappingProxyType)
 
 
 def digest(value: Any) -> str:
-    """SHA-256 over the content of a value: numbers, arrays, models, methods, functions."""
+    """SHA-256 over the content of a value: numbers, arrays, models, methods, functions with what
+    they call and name.
+    """
     content = hashlib.sha256()
-    _feed(content, value)
+    try:
+        _Digester().feed(content, value)
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(
+            f"{shortened(value)} is nested too deeply to be compared with that of another call."
+        ) from None
+    except Exception as problem:  # objects of the user may do anything where they are looked at
+        raise InputError(
+            f"{shortened(value)} cannot be compared with that of another call "
+            f"({type(problem).__name__}: {shortened(str(problem))}); make it inside of a function."
+        ) from None
     return content.hexdigest()
 
 
-def _feed(content: Any, value: Any) -> None:
-    """Add one value, its type before it, so that 1, 1.0, "1" and [1] differ."""
-    content.update(f"<{type(value).__module__}.{type(value).__qualname__}>".encode())
-    for part in _parts(value):
-        if isinstance(part, bytes):
-            content.update(f"{len(part)}:".encode() + part)
+class _Digester:
+    """What one hash has met so far."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, int] = {}
+        """From the identity of values that are being written to their depth."""
+        self._known: dict[int, bytes] = {}
+        """From the identity of objects to their hashes."""
+        self._kept: list[Any] = []
+        """These objects, so that no other gets their identity."""
+
+    def feed(self, content: Any, value: Any) -> None:
+        """Add one value, its type before it, so that 1, 1.0, "1" and [1] differ."""
+        kind = type(value)
+        known_class = b""
+        if is_own_class(kind):
+            known_class = self._hashed(kind)  # before the value: the same wherever it is met
+        leaf = _leaf(value)
+        if leaf is not None:
+            content.update(_head(kind) + known_class + _framed(leaf) + b"</>")
+        elif id(value) in self._open:
+            content.update(f"<cycle {len(self._open) - self._open[id(value)]}>".encode())
+        elif (parts := _plain_parts(value)) is None:
+            content.update(self._hashed(value, known_class))
         else:
-            _feed(content, part)
-    content.update(b"</>")
+            content.update(_head(kind) + known_class)
+            self._feed_parts(content, value, parts)
+
+    def _feed_parts(self, content: Any, value: Any, parts: Any) -> None:
+        self._open[id(value)] = len(self._open)
+        if isinstance(value, set | frozenset):
+            parts = sorted(self._own(each) for each in value)
+        elif isinstance(parts, _TABLES):
+            parts = [each for key in sorted(parts, key=self._order) for each in (key, parts[key])]
+        for part in parts:
+            if isinstance(part, bytes):
+                content.update(_framed(part))
+            else:
+                self.feed(content, part)
+        content.update(b"</>")
+        del self._open[id(value)]
+
+    def _hashed(self, value: Any, known_class: bytes = b"") -> bytes:
+        """The hash of an object, made once; or how far up it is being made."""
+        place = id(value)
+        if place in self._open:
+            return f"<cycle {len(self._open) - self._open[place]}>".encode()
+        if place not in self._known:
+            content = hashlib.sha256(_head(type(value)) + known_class)
+            self._kept.append(value)
+            self._feed_parts(content, value, content_of(value))
+            self._known[place] = content.digest()
+        return self._known[place]
+
+    def _own(self, value: Any) -> bytes:
+        """The hash of a value by itself, as text."""
+        content = hashlib.sha256()
+        self.feed(content, value)
+        return content.hexdigest().encode()
+
+    def _order(self, key: Any) -> tuple[str, str]:
+        """What keys are sorted by: a text that is the same in every process."""
+        text = str(key) if _leaf(key) is not None else self._own(key).decode()
+        return text, type(key).__qualname__
 
 
-def _parts(value: Any) -> list[Any]:
-    """What a value consists of: bytes, and other values."""
+def _head(kind: type) -> bytes:
+    return f"<{kind.__module__}.{kind.__qualname__}>".encode()
+
+
+def _framed(content: bytes) -> bytes:
+    return f"{len(content)}:".encode() + content
+
+
+def _leaf(value: Any) -> bytes | None:
+    """The content of a value that has no parts; None: it has."""
     if value is None or isinstance(value, bool | int | str | PurePath):
-        return [str(value).encode("utf-8", "surrogatepass")]
+        return str(value).encode("utf-8", "surrogatepass")
     if isinstance(value, float):
-        return [value.hex().encode()]
+        return value.hex().encode()
     if isinstance(value, bytes):
-        return [value]
-    if isinstance(value, np.ndarray | np.generic):
-        array = np.ascontiguousarray(value)
-        if array.dtype != object:
-            return [f"{array.dtype.str}{array.shape}".encode(), array.tobytes()]
-        return [array.tolist()]
+        return value
+    return None
+
+
+def _plain_parts(value: Any) -> Any:
+    """What plain data and didim's own objects consist of: bytes, and other values; None where it is
+    another object.
+    """
+    if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray):
+        return _array_parts(np.ascontiguousarray(value))
     if isinstance(value, Enum):
-        return [value.name.encode()]
-    if isinstance(value, list | tuple):
-        return [*value]
-    if isinstance(value, set | frozenset):
-        return sorted(digest(each).encode() for each in value)
-    if isinstance(value, Mapping):
-        return [each for key in sorted(value, key=str) for each in (key, value[key])]
-    return _of_object(value)
-
-
-def _of_object(value: Any) -> list[Any]:
+        return [str(value.name or value.value).encode()]
+    if type(value) in (list, tuple, *_TABLES) or isinstance(value, set | frozenset):
+        return value
     if isinstance(value, TorqueModel):
         return [plain_model(value)]
-    if isinstance(value, partial):
-        return [value.func, value.args, value.keywords]
-    if isinstance(value, MethodType):
-        return [value.__self__, value.__name__.encode()]
-    if isinstance(value, FunctionType):
-        cells = [each.cell_contents for each in value.__closure__ or ()]
-        name = f"{value.__module__}.{value.__qualname__}".encode()
-        return [name, value.__code__, value.__defaults__, value.__kwdefaults__, cells]
-    if isinstance(value, CodeType):
-        return [value.co_code, value.co_consts, value.co_names]
-    if isinstance(value, type):
-        return [f"{value.__module__}.{value.__qualname__}".encode()]
     if isinstance(value, BaseModel):
         return [value.model_dump(exclude_unset=True)]
-    if is_dataclass(value):
+    is_own = type(value).__module__.partition(".")[0] == "didim"
+    if is_own and is_dataclass(value) and not isinstance(value, type):
         return [(each.name, getattr(value, each.name)) for each in fields(value) if each.init]
-    if hasattr(value, "__dict__"):
-        return [vars(value)]
-    return [pickle.dumps(value)]
+    return None
+
+
+def _array_parts(array: np.ndarray[Any, Any]) -> list[Any]:
+    if array.dtype == object:
+        return [array.tolist()]
+    names = [] if array.dtype.names is None else [repr(array.dtype.descr).encode()]
+    return [f"{array.dtype.str}{array.shape}".encode(), *names, array.tobytes()]

@@ -16,7 +16,7 @@ from typing import Any
 
 from didim import __version__
 from didim.dynamics.model import BaseModel, DynamicModel
-from didim.errors import InputError, shortened
+from didim.errors import InputError, naming, shortened
 from didim.fleet.digest import digest
 from didim.results.provenance import described
 from didim.robot.write_toml import toml_value
@@ -72,63 +72,89 @@ class Prepared:
     _known: dict[int, tuple[str, Any]] = field(default_factory=dict)
     """Hashes by identity: a record that many tasks share is hashed once."""
 
-    def hashed(self, value: Any) -> str:
-        """The hash of a part, which is kept for the workers."""
+    def hashed(self, value: Any, where: str) -> str:
+        """The hash of a part, which is kept for the workers; `where` is named in errors."""
         known = self._known.get(id(value))
         if known is not None:
             return known[0]
-        found = digest(value)
+        with naming(where):
+            found = digest(value)
+            if found not in self.blobs:
+                self.blobs[found] = _pickled(value)
         self._known[id(value)] = found, value  # the reference keeps the identity unique
-        if found not in self.blobs:
-            self.blobs[found] = _pickled(value)
         return found
 
 
 def prepare(tasks: Iterable[Any]) -> Prepared:
     """Check the tasks and hash them. What is wrong with their files is a row, not an error."""
     prepared = Prepared()
+    if isinstance(tasks, str) or not isinstance(tasks, Iterable):
+        raise InputError(f"tasks must be a list of tasks, found {shortened(tasks)}; {_FORM}.")
     for index, task in enumerate(tasks):
+        where = f"tasks[{index}]"
         if not isinstance(task, tuple) or len(task) != 3:
-            raise InputError(f"tasks[{index}] is {shortened(task)}; {_FORM}.")
+            raise InputError(f"{where} is {shortened(task)}; {_FORM}.")
         source, settings, number = task
-        seed = whole(number, f"tasks[{index}]: the seed", least=0)
+        seed = whole(number, f"{where}: the seed", least=0)
         if isinstance(source, Study | str | PathLike):
-            prepared.jobs.append(_of_study(prepared, source, settings, seed))
+            prepared.jobs.append(_of_study(prepared, source, settings, seed, where))
         elif isinstance(source, tuple) and len(source) in (3, 4):
-            prepared.jobs.append(_of_parts(prepared, source, settings, seed, f"tasks[{index}]"))
+            prepared.jobs.append(_of_parts(prepared, source, settings, seed, where))
         else:
-            raise InputError(f"tasks[{index}] is of {shortened(source)}; {_FORM}.")
+            raise InputError(f"{where} is of {shortened(source)}; {_FORM}.")
     return prepared
 
 
 def changed(study: Study, settings: Settings) -> Study:
     """A study with other settings, by texts "key=value" or by dotted keys."""
     data = study.settings.model_dump(exclude_unset=True)
-    for text in _texts(settings):
+    for text in _texts(settings, study.name):
         apply_setting(data, text)
     return Study(check_study(data, study.name), study.folder.resolve(), study.name)
 
 
-def _texts(settings: Settings) -> list[str]:
-    if isinstance(settings, Mapping):
-        return [f"{key}={toml_value(plain(value))}" for key, value in settings.items()]
+def _texts(settings: object, where: str) -> list[str]:
+    """Settings as texts "key=value"."""
     if isinstance(settings, str):
         return [settings]
-    return list(settings)
+    if isinstance(settings, Mapping):
+        return [f"{key}={_toml(value, key, where)}" for key, value in settings.items()]
+    if isinstance(settings, Sequence) and all(isinstance(each, str) for each in settings):
+        return list(settings)
+    raise InputError(
+        f'{where}: the settings of a study are a table, such as {{"didim.refine": True}}, or a '
+        f'list of texts, such as ["didim.refine=true"]; found {shortened(settings)}.'
+    )
+
+
+def _toml(value: object, key: object, where: str) -> str:
+    try:
+        return toml_value(plain(value))
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        raise InputError(
+            f"{where}: the setting {shortened(key)} is {shortened(value)}; it must be a number, a "
+            "text, true or false, a list or a table."
+        ) from None
 
 
 def _of_study(
-    prepared: Prepared, source: Study | str | PathLike[str], settings: Settings, seed: int
+    prepared: Prepared,
+    source: Study | str | PathLike[str],
+    settings: Settings,
+    seed: int,
+    where: str,
 ) -> Job:
-    text = json.dumps(described(settings if isinstance(settings, Mapping) else list(settings)))
-    name = source.name if isinstance(source, Study) else str(source)
+    texts = _texts(settings, where)
+    text = json.dumps(described(settings if isinstance(settings, Mapping) else texts))
+    given = source.name if isinstance(source, Study) else str(source)
+    name = given.encode("utf-8", "backslashreplace").decode()  # of a file that is not UTF-8
     try:
-        study = changed(source if isinstance(source, Study) else load_study(source), settings)
+        study = changed(source if isinstance(source, Study) else load_study(source), texts)
         files = files_of(study.settings, study.folder, study.name)
     except InputError as problem:
-        key = digest([__version__, name, str(problem), text, seed])
+        key = digest([__version__, given, str(problem), text, seed])
         return Job(key, name, text, seed, problem=problem)
-    part = prepared.hashed(study)
+    part = prepared.hashed(study, where)
     return Job(digest([__version__, part, files, seed]), name, text, seed, (part,))
 
 
@@ -152,7 +178,7 @@ def _of_parts(
     except TypeError as found:
         chosen, problem = method, InputError(f"{where}: {found}.")
     held_out = rest[0] if rest else None
-    parts = tuple(prepared.hashed(each) for each in (model, experiments, chosen, held_out))
+    parts = tuple(prepared.hashed(each, where) for each in (model, experiments, chosen, held_out))
     key = digest([__version__, parts, text if problem else "", seed])
     return Job(key, name, text, seed, parts, problem)
 
@@ -167,7 +193,7 @@ def _pickled(value: Any) -> bytes:
         content: bytes = pickler.dumps(value)
     except Exception as problem:
         raise InputError(
-            f"{shortened(value)} cannot be sent to other processes ({problem}); define functions "
-            "in a module, or use jobs=1."
+            f"{shortened(value)} cannot be copied to workers ({problem}); define functions in a "
+            "module, and make what has no copy, such as a lock, inside of them."
         ) from None
     return content

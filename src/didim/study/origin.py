@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
+from didim.errors import InputError
 from didim.robot.load import shipped_robots
+from didim.robot.mjcf.tree import read_tree
 from didim.study.paths import resolved
 from didim.study.record_schema import ExperimentTable
 from didim.study.schema import StudyFile
@@ -19,7 +22,7 @@ NOT_FILES = ("nominal", "unit", "identity", "prior")
 
 def files_of(settings: StudyFile, folder: Path, name: str) -> list[dict[str, str]]:
     """Path, as the study writes it, and SHA-256 of the study, the robots, the records and the
-    estimates that it names.
+    estimates that it names, and of the files that a robot in MJCF includes.
     """
     return [
         {"path": text, "sha256": digest}
@@ -41,9 +44,22 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
     if settings.excite is not None:
         named += [each for each in settings.excite.after or () if each != RECORDS]
     not_files = {*shipped_robots(), *NOT_FILES}
-    return {name: folder / name} | {
-        text: resolved(text, folder, text) for text in named if text not in not_files
+    files = {text: resolved(text, folder, text) for text in named if text not in not_files}
+    parts = {
+        os.path.join(os.path.dirname(text), os.path.relpath(part, path.resolve().parent)): part
+        for text, path in files.items()
+        if path.suffix.lower() in (".xml", ".mjcf")
+        for part in _parts_of_mjcf(path)
     }
+    return {name: folder / name} | files | parts
+
+
+def _parts_of_mjcf(path: Path) -> tuple[Path, ...]:
+    """The files that an MJCF file is read from beside its own; none of one that cannot be read."""
+    try:
+        return read_tree(path.resolve()).files
+    except (InputError, OSError, ValueError):
+        return ()
 
 
 def _of_record(table: ExperimentTable) -> list[str]:

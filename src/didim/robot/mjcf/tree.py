@@ -29,6 +29,24 @@ class MjcfTree:
     path: Path
     given: frozenset[tuple[str, str]]
     """Tag and name of the elements that the file itself does not name."""
+    included: tuple[Path, ...]
+    """The other files that the tree is made of."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it is read from beside its own: those that it includes, and the meshes
+        that are there.
+        """
+        compilers = [dict(each.attrib) for each in self.root.iter("compiler")]
+        folders = [each.get("meshdir", each.get("assetdir", "")) for each in compilers]
+        strips = any(each.get("strippath") == "true" for each in compilers)
+        names = [each.get("file", "") for each in self.root.iter("mesh")]
+        meshes = {
+            self.path.parent / folder / (Path(name).name if strips else name)
+            for folder in {"", *folders}
+            for name in names
+        }
+        return (*self.included, *sorted(each for each in meshes if each.is_file()))
 
     @property
     def text(self) -> str:
@@ -55,7 +73,8 @@ def read_tree(path: Path) -> MjcfTree:
     root = guarded(read_bytes(path), path.name, comments=True)
     if root.tag != ROOT:
         raise InputError(f"{path.name}: the root element must be <mujoco>, found <{root.tag}>.")
-    _expand(root, path, {path.resolve()})
+    seen = {path.resolve()}
+    _expand(root, path, seen)
     for element in root.iter():
         if element.tag in ("plugin", "extension"):
             name = element.get("plugin") or element.get("instance") or _plugin_of(element)
@@ -63,7 +82,8 @@ def read_tree(path: Path) -> MjcfTree:
                 f"{path.name}: the plugin {name!r} is refused, since its code is not part of the "
                 "file; remove it."
             )
-    return MjcfTree(root, path, frozenset(_name_all(root)))
+    included = sorted(seen - {path.resolve()})
+    return MjcfTree(root, path, frozenset(_name_all(root)), tuple(included))
 
 
 def _plugin_of(element: Element) -> str:

@@ -1,0 +1,124 @@
+"""What the code of a function names: globals, what it takes from modules, and what it imports.
+
+Names are found in the compiled code and in the functions, comprehensions and classes inside it.
+What code finds by texts (`getattr`, `globals()`) is not seen, but for modules that are given away
+whole, which count by their files.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import resolve_name
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from didim.fleet.libraries import has_source
+
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
+
+_OF_MODULES = {"__builtins__", "__cached__", "__file__", "__loader__", "__path__", "__spec__"}
+"""Names that Python gives to modules; they depend on the machine."""
+
+
+@dataclass
+class _Names:
+    """What code names."""
+
+    globals: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+    imports: set[tuple[str, int, tuple[str, ...]]] = field(default_factory=set)
+    """Module, how many packages up it is, and what is taken from it."""
+
+
+def code_parts(code: CodeType) -> list[Any]:
+    """What tells code from other code: what it does, and how it is called."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    return [
+        code.co_code,
+        code.co_consts,
+        code.co_names,
+        code.co_varnames[:count],
+        (code.co_argcount, code.co_posonlyargcount, code.co_flags),
+        code.co_freevars,
+        code.co_exceptiontable,
+    ]
+
+
+def named_by(function: FunctionType, modules: dict[str, ModuleType]) -> Iterator[Any]:
+    """Name and value, one after the other, of what a function names; `modules` are those that it
+    has from the functions around it.
+    """
+    names, space = _names_of(function.__code__), function.__globals__
+    found = [(name, space[name]) for name in sorted(names.globals - _OF_MODULES) if name in space]
+    found += modules.items()
+    for each in sorted(names.imports):
+        found += [(module.__name__, module) for module in _imported(each, space)]
+    seen: set[str] = set()
+    for name, value in found:
+        for full, each in _taken(name, value, names.attributes, seen):
+            yield full.encode()
+            yield each
+
+
+def _names_of(code: CodeType) -> _Names:
+    found = _Names()
+    for each in _with_inner(code):
+        lines = [line for line in dis.get_instructions(each) if line.opname != "EXTENDED_ARG"]
+        for k, line in enumerate(lines):
+            if line.opname in _GLOBALS:
+                found.globals.add(line.argval)
+            elif line.opname in _ATTRIBUTES:
+                found.attributes.add(line.argval)
+            elif line.opname == "IMPORT_NAME":
+                level, taken = lines[k - 2].argval, lines[k - 1].argval
+                found.imports.add((line.argval, level, taken or ()))
+    return found
+
+
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _with_inner(each)
+
+
+def _imported(wanted: tuple[str, int, tuple[str, ...]], space: dict[str, Any]) -> list[ModuleType]:
+    """The user's own modules of an import inside a function, which the function would load too."""
+    name, level, taken = wanted
+    package = space.get("__package__") or ""
+    try:
+        full = resolve_name("." * level + name, package)
+        if not has_source(full):
+            return []
+        found = [import_module(full)]
+    except (Exception, SystemExit):  # its task will fail of it, in a row that says so
+        return []
+    for each in taken:
+        if not hasattr(found[0], each):
+            with suppress(Exception, SystemExit):
+                found.append(import_module(f"{full}.{each}"))
+    return found
+
+
+def _taken(
+    name: str, value: Any, attributes: set[str], seen: set[str]
+) -> Iterator[tuple[str, Any]]:
+    """The value of a name; of a module of the user, what the code names of it, or, where this is
+    nothing, the module.
+    """
+    if not isinstance(value, ModuleType) or not has_source(value.__name__):
+        yield name, value
+        return
+    if value.__name__ in seen:
+        return
+    seen.add(value.__name__)
+    inside = sorted(attributes & vars(value).keys() - _OF_MODULES)
+    for each in inside:
+        yield from _taken(f"{value.__name__}.{each}", vars(value)[each], attributes, seen)
+    if not inside:
+        yield name, value
