@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import count, pairwise
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,11 +27,12 @@ from didim.design.bursts import (
 from didim.design.criterion import LogDet
 from didim.design.feasible import Ending
 from didim.design.loop_filters import LoopFilters
-from didim.design.predict import Prediction
+from didim.design.predict import Prediction, sigma_of
 from didim.design.search import Budget
 from didim.design.settings import checked_settings
 from didim.design.unknowns import Unknowns
 from didim.design.verify import Verification
+from didim.threads import cores
 
 MODEL = didim.DynamicModel(didim.load_robot("scara")).base
 LOOP = didim.PD(kp=[6.0, 15.0], kv=[80.0, 12.0])
@@ -140,7 +142,7 @@ def test_a_joint_that_stands_tells_of_the_product_of_its_gains_alone() -> None:
     trajectory = standing(0.5).trajectory(POSE)
     motion = simulated(trajectory)
     assert motion.stuck.all()
-    found = prediction().information(motion, trajectory)
+    found = prediction().information(motion, trajectory, cut=False)
     b = len(NAMES)
     assert np.allclose(found[:b, :b], 0.0, atol=1e-6)
     for j, (kp, kv) in enumerate(zip(LOOP.kp, LOOP.kv, strict=True)):
@@ -156,7 +158,7 @@ def test_with_a_velocity_reference_a_joint_that_stands_tells_of_both_gains() -> 
     t = np.linspace(0.0, 4.0, 4001)
     motion = didim.simulate(MODEL, MODEL.nominal, loop, t=t, q_ref=trajectory, check=False)
     assert motion.stuck.all()
-    found, b = prediction(loop).information(motion, trajectory), len(NAMES)
+    found, b = prediction(loop).information(motion, trajectory, cut=False), len(NAMES)
     q, dq, _ = trajectory.sample(t)
     for j, (kp, kv) in enumerate(zip(LOOP.kp, LOOP.kv, strict=True)):
         columns = np.column_stack([kv * (q[:, j] - motion.q[:, j]), motion.tau[:, j] / kv])
@@ -195,18 +197,63 @@ def test_a_chosen_burst_tells_more_than_those_that_were_drawn() -> None:
     assert np.array_equal(burst.coefficients, again.coefficients), "the same seed"
 
 
-@pytest.mark.parametrize("simulated", [0, 5, 40])
-def test_a_search_that_is_told_to_stop_simulates_no_more_bursts(
-    simulated: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("counted", "simulated"),
+    [(True, 0), (True, 5), (True, 32), (False, 0), (False, 5), (False, 32), (False, 40)],
+)
+def test_a_search_that_is_told_to_stop_ends_at_once_without_bursts(
+    counted: bool, simulated: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, made = count(), []
+    known, made, late = of_random_motion(), [], []
+    along, information = Verification.along, Prediction.information
+
+    def seen(*given: Any) -> didim.Motion:
+        made.append(1)
+        return along(*given)
+
+    def told(*given: Any, **settings: Any) -> np.ndarray:
+        late.extend([1] if len(made) >= simulated else [])
+        return information(*given, **settings)
+
+    def score(found: np.ndarray) -> np.ndarray:
+        late.extend([1] if len(made) >= simulated else [])
+        return sigma_of(found)
+
+    monkeypatch.setattr(Verification, "along", seen)
+    monkeypatch.setattr(Prediction, "information", told)
+    monkeypatch.setattr("didim.design.burst_search.sigma_of", score)
+    bursts = search(stop=lambda: len(made) >= simulated)
+    if counted:
+        nothing = np.zeros_like(known)
+        assert bursts.count(nothing, known, POSE) == 0
+    else:
+        assert bursts.chosen(known, POSE, 2) == []
+    assert len(made) <= simulated + cores()
+    assert len(late) <= cores(), "those that had begun"
+
+
+def test_a_plan_that_is_stopped_among_its_bursts_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[float] = []
     along = Verification.along
-    monkeypatch.setattr(Verification, "along", lambda *given: made.append(1) or along(*given))
-    known = of_random_motion()
-    made.clear()
-    found = search(stop=lambda: next(asked) >= simulated).chosen(known, POSE, 2)
-    assert len(found) == 2
-    assert len(made) == simulated
+
+    def seen(checks: Verification, trajectory: didim.Trajectory) -> didim.Motion:
+        made.append(trajectory.span[1])
+        return along(checks, trajectory)
+
+    monkeypatch.setattr(Verification, "along", seen)
+    lasting = 0.15 * 8.0
+
+    def of_bursts() -> int:
+        return sum(seconds == pytest.approx(lasting) for seconds in made)
+
+    found = didim.excite(
+        MODEL, 8.0, LOOP, True, LIMITS, noise=0.1, effort=0.2, progress=lambda _: of_bursts() < 3
+    )
+    assert found.stopped
+    assert of_bursts() <= 3 + cores()
+    assert isinstance(found.trajectory, didim.Fourier)
+    assert found.duration == pytest.approx(8.0)
+    assert not any("bursts" in each for each in found.messages)
 
 
 def test_fewer_bursts_are_drawn_with_little_effort_and_for_many_joints() -> None:
@@ -308,7 +355,8 @@ def test_gains_of_the_search_have_the_units_of_the_exact_ones() -> None:
     t = np.linspace(0.0, 4.0, 4001)
     motion = didim.simulate(model, model.nominal, LOOP, t=t, q_ref=trajectory, check=False)
     unknowns = Unknowns(model, model.nominal, LIMITS.velocity)
-    exact = Prediction(unknowns, LOOP, True, np.ones(2), 1000.0).information(motion, trajectory)
+    predicted = Prediction(unknowns, LOOP, True, np.ones(2), 1000.0)
+    exact = predicted.information(motion, trajectory, cut=False)
     filters = LoopFilters(model, model.nominal, LOOP, 4.0, 4000, True)
     W = unknowns.regressor(motion.q[:-1], motion.dq[:-1], motion.ddq[:-1], motion.slip[:-1])
     J = filters.columns(W, motion.tau[:-1], motion.dq[:-1]).reshape(8000, -1)

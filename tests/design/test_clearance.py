@@ -14,11 +14,12 @@ from scipy.spatial import cKDTree
 
 import didim
 from didim.design.capsules import link_capsules
-from didim.design.clearance import Segment, clearances, segment_distance
+from didim.design.clearance import clearances
 from didim.design.enclosing import Capsule, capsules_of, enclosing, without_inner
 from didim.design.kinematics import link_frames
 from didim.design.limits import Limits
 from didim.design.meshes import triangles
+from didim.design.segments import Segment, segment_distance
 from didim.errors import InputError
 from didim.robot.shape import Shape, capsule
 from support.pinocchio_model import pinocchio_model
@@ -171,6 +172,69 @@ def test_what_is_left_out_says_why():
     assert "link 2 - link 7" in watched.names
     assert "floor: link 7" in watched.names
     assert not set(why) & set(watched.names)
+
+
+def column(tmp_path: Path, limit: str, kind: str = "revolute") -> didim.Robot:
+    """A round column that turns on itself, and an arm that one joint can swing into its base."""
+    file = tmp_path / "column.urdf"
+    post = collision('<cylinder radius="0.06" length="0.5"/>', "0 0 0.25")
+    short = collision('<cylinder radius="0.03" length="0.1"/>', "0 0 0.05")
+    long = collision('<cylinder radius="0.03" length="0.5"/>', "0 0 0.25")
+    swing = joint("pitch", "turned", "arm", "0 0 0.1", kind).replace("0 0 1", "0 1 0")
+    limited = swing.replace('lower="-1" upper="1"', limit)
+    joints = joint("yaw", "base", "turned", "0 0 0.6") + limited
+    links = link("base", post) + link("turned", short) + link("arm", long)
+    file.write_text(f'<robot name="column">{links}{joints}</robot>')
+    return didim.load_robot(file)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kind", "given", "watched"),
+    [
+        ('lower="-1" upper="1"', "revolute", None, ()),
+        ("", "continuous", None, ("base - link 2",)),
+        ("", "continuous", [-1.0, 1.0], ()),
+        ("", "continuous", [-3.14, 3.14], ("base - link 2",)),
+        ('lower="-4" upper="4"', "revolute", None, ("base - link 2",)),
+    ],
+)
+def test_a_joint_without_stops_is_watched(tmp_path, limit, kind, given, watched):
+    """A pair that one joint alone moves is left to its position limits, where it has any."""
+    robot = column(tmp_path, limit, kind)
+    position = None if given is None else [[-1.0, 1.0], given]
+    found = clearances(robot, Limits(robot, position=position, self_collision=0.01))
+    assert found.names == watched
+    why = {each.name: each.why for each in found.left_out}
+    assert why["link 1 - link 2"] == why["base - link 1"] == "they share a joint"
+    assert ("base - link 2" in why) == (not watched)
+
+
+def test_a_plan_of_a_joint_without_stops_keeps_out_of_the_base(tmp_path):
+    """Points on the axis of the arm against the cylinder, in closed form."""
+    robot = column(tmp_path, "", "continuous")
+    limits = Limits(robot, velocity=3.0, torque=60.0, self_collision=0.0)
+    plan = didim.excite(didim.DynamicModel(robot), 4.0, limits=limits, noise=0.1, effort=0.1)
+    pitch = plan.trajectory.sample(np.linspace(0, 4, 4001))[0][:, 1:]
+    along = np.linspace(0, 0.5, 51)
+    away, height = np.abs(np.sin(pitch)) * along, 0.7 + np.cos(pitch) * along
+    assert not np.any((away < 0.06) & (height < 0.5))
+    assert "base - link 2" in plan.margins
+
+
+def test_a_follower_that_turns_in_a_full_circle_has_no_stops(tmp_path):
+    """Joint a has stops, the one that follows it five times as fast has none."""
+    for ratio, kept in ((1, 0), (5, 1)):
+        post = collision('<cylinder radius="0.02" length="1"/>', "0.2 0 0.5")
+        follows = f'<mimic joint="a" multiplier="{ratio}"/></joint>'
+        free = joint("b", "one", "two", "0 0 0.2").replace('lower="-1" upper="1"', "")
+        robot = robot_of(
+            tmp_path,
+            link("base", post)
+            + link("one", collision('<cylinder radius="0.02" length="0.2"/>', "0 0 0.1"))
+            + link("two", collision('<box size="0.4 0.02 0.02"/>', "-0.2 0 0")),
+            joint("a", "base", "one") + free.replace("</joint>", follows),
+        )
+        assert len(clearances(robot, Limits(robot, self_collision=0.0)).pairs) == kept
 
 
 def test_a_floor_through_the_robot_is_not_left_out():
@@ -422,6 +486,8 @@ def test_limits_of_another_robot_are_refused():
     limits = Limits(didim.load_robot("scara"), floor=0.0)
     with pytest.raises(InputError, match="joints"):
         clearances(didim.load_robot("panda"), limits)
+    with pytest.raises(InputError, match="joint_1, joint_2"):
+        clearances(didim.load_robot("double_pendulum"), limits)
 
 
 @pytest.mark.parametrize("name", ["panda", "tx40"])

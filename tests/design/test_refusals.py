@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,17 +63,27 @@ def test_limits_come_from_the_robot_and_say_which_are_defaults() -> None:
         ({"weights": {"Fc": 1.0}}, "sigma"),
         ({"after": 3.0}, "after"),
         ({"noise": 0.0}, "noise"),
+        ({"noise": 1e-300}, "noise must be positive"),
+        ({"noise": [0.1, 1e20]}, "noise must be positive"),
+        ({"duration": 1e9}, "at most 1000 s"),
+        ({"harmonics": 20_000}, "at most 100 in 4 s"),
+        ({"harmonics": 21, "rate": 10.0}, "at most 20 in 4 s"),
+        ({"harmonics": 21, "loop": didim.PD(kp=5.0, kv=50.0, rate=10)}, "at most 20 in 4 s"),
+        ({"harmonics": 600, "duration": 40.0}, "at most 500 in 40 s"),
+        ({"rate": 1e9}, "rate must be from 10"),
+        ({"rate": 1e-9}, "rate must be from 10"),
         ({"seed": -1}, "seed"),
         ({"basis": "bezier"}, "basis"),
     ],
 )
 def test_settings_are_refused(settings: dict[str, Any], words: str) -> None:
-    model = didim.DynamicModel(SCARA)
+    model, reports = didim.DynamicModel(SCARA), []
     given = {"duration": 4.0, "effort": 0.05, **settings}
     limits = didim.Limits(SCARA, **given.pop("limits", {}))
     with pytest.raises(didim.InputError, match=words) as refusal:
-        didim.excite(model, limits=limits, **given)
+        didim.excite(model, limits=limits, progress=reports.append, **given)
     assert "\n" not in str(refusal.value)
+    assert reports == [], "before anything is searched"
 
 
 def test_limits_of_another_robot_are_refused() -> None:
@@ -101,9 +112,43 @@ def test_a_start_in_collision_is_refused() -> None:
         didim.excite(didim.DynamicModel(robot), limits=limits, start=start)
 
 
-def test_a_loop_that_diverges_is_refused_before_anything_is_searched() -> None:
+PLAIN = didim.DynamicModel(SCARA)
+SLUGGISH = didim.DynamicModel(
+    replace(SCARA, joints=tuple(replace(j, nominal={"Fv": 2.0, "Fc": 20.0}) for j in SCARA.joints))
+)
+"""With so much dry friction that an unstable loop only trembles."""
+
+
+@pytest.mark.parametrize(
+    ("model", "loop", "words"),
+    [
+        (PLAIN, didim.PD(kp=10.0, kv=[3000.0, 300.0], rate=100), "unstable: spectral radius"),
+        (SLUGGISH, didim.PD(natural_frequency=20.0, rate=500, delay=40), "joint_"),
+        (
+            SLUGGISH,
+            didim.PD(natural_frequency=20.0, rate=500, delay=40, saturation=3.0),
+            "unstable: spectral radius",
+        ),
+        (PLAIN, didim.PID(kp=2.0, kv=50.0, ki=3000.0, rate=None), "unstable: a pole at"),
+    ],
+)
+def test_an_unstable_loop_is_refused_before_anything_is_searched(
+    model: didim.DynamicModel, loop: didim.PD, words: str
+) -> None:
     reports: list[float] = []
-    loop = didim.PD(kp=10.0, kv=[3000.0, 300.0], rate=100)
-    with pytest.raises(didim.InputError, match="cannot follow any plan"):
-        didim.excite(didim.DynamicModel(SCARA), 4.0, loop, progress=reports.append)
+    with pytest.raises(didim.InputError, match=words) as refusal:
+        didim.excite(model, 4.0, loop, progress=reports.append, noise=0.1)
+    assert "cannot follow any plan" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
     assert reports == []
+
+
+@didim.control_law
+def pushing_away(t, n, q_ref, dq_ref, ddq_ref, q, dq, memory, v):
+    for j in range(n):
+        v[j] = 1000.0 * (q[j] - q_ref[j]) + 1000.0 * dq[j]
+
+
+def test_a_law_without_a_linear_model_is_judged_by_its_simulation() -> None:
+    with pytest.raises(didim.InputError, match="cannot follow any plan"):
+        didim.excite(PLAIN, 4.0, didim.OwnLaw(law=pushing_away, rate=500), noise=0.1)

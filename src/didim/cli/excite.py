@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 DESCRIPTION = (
     "ROBOT is a robot, or a study that describes its loop, its limits ([limits]) and the design "
     "([excite]). The motion stays inside every limit, or is refused with the one that binds. "
-    "Ctrl-C stops with the best plan so far. Exit status 0: planned, 1: stopped or no such motion, "
-    "2: bad input."
+    "Ctrl-C stops with the best plan so far. Exit status 0: planned, 1: stopped, or a file could "
+    "not be written, 2: bad input, or no such motion."
 )
 EXAMPLES = """
 didim excite arm.urdf --duration 20 --floor 0 --out plan.csv --report plan.html
 didim excite study.toml --gains-unknown --out plan.yaml
 didim excite study.toml --after result.json --out next.csv --json
 """
+
+LESS_MEMORY = "plan a shorter motion, or one of fewer harmonics, or give a lower --rate"
+"""What to do where memory is not enough."""
 
 RANDOM_PLANS = 20
 """That a report compares with."""
@@ -49,7 +52,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     add_set(command)
     command.add_argument(
-        "--duration", metavar="SECONDS", type=float, help="of the motion (default 20)"
+        "--duration", metavar="SECONDS", type=float, help="of the motion, at most 1000 (default 20)"
     )
     command.add_argument(
         "--rate",

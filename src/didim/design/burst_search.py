@@ -8,6 +8,7 @@ known best. Of what this makes, the best is taken. The next burst is chosen besi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,11 @@ are worth their time, and as many are made of those that are drawn.
 PARENTS = 3
 """Bursts that a joint's motion may be taken from."""
 
+
+class _StoppedError(Exception):
+    """The search was told to stop."""
+
+
 LEAST_DRAWN = 4
 
 MANY_JOINTS = 7
@@ -65,7 +71,7 @@ class BurstSearch:
     asked: int
     """Bursts that are drawn."""
     asked_to_stop: Callable[[], bool]
-    """Bursts that are not simulated by then tell nothing."""
+    """Whether the search was told to stop: it then ends without bursts."""
 
     @property
     def duration(self) -> float:
@@ -84,11 +90,17 @@ class BurstSearch:
 
     def count(self, known: Array, of_motion: Array, pose: Array) -> int:
         """How many bursts are worth their time, from the information (b, b) that there is and that
-        of a motion of the whole duration after the first iterations.
+        of a motion of the whole duration after the first iterations; 0 where the search was told
+        to stop.
         """
+        with suppress(_StoppedError):
+            return self._count(known, of_motion, pose)
+        return 0
+
+    def _count(self, known: Array, of_motion: Array, pose: Array) -> int:
         whole, least = self.settings.duration, self.settings.least_duration
-        values = [self._judged(known + of_motion)]
         drawn, bursts = self._drawn(pose, self._few), np.zeros_like(of_motion)
+        values = [self._judged(known + of_motion)]
         for k in range(1, MOST + 1):
             rest = whole - k * self.duration
             if rest >= least:
@@ -98,7 +110,14 @@ class BurstSearch:
         return int(np.argmin(values))
 
     def chosen(self, of_motion: Array, pose: Array, count: int) -> list[Burst]:
-        """So many bursts about a pose (n,), beside a motion with the information (b, b)."""
+        """So many bursts about a pose (n,), beside a motion with the information (b, b); none
+        where the search was told to stop.
+        """
+        with suppress(_StoppedError):
+            return self._chosen(of_motion, pose, count)
+        return []
+
+    def _chosen(self, of_motion: Array, pose: Array, count: int) -> list[Burst]:
         found, information, drawn = [], of_motion, self._drawn(pose, self._most)
         for _ in range(count):
             burst, added = self._best(information, pose, *drawn)
@@ -121,22 +140,29 @@ class BurstSearch:
         return bursts, self._informations(bursts, pose)
 
     def _informations(self, bursts: Sequence[Burst], pose: Array) -> list[Array]:
-        """(b, b) of each, about a pose (n,)."""
+        """(b, b) of each, about a pose (n,), where the motion before it ends."""
 
         def information(burst: Burst) -> Array:
-            if self.asked_to_stop():
-                return nothing
+            self._go_on()
             trajectory = burst.trajectory(pose)
             try:
                 motion = self.verification.along(trajectory)
             except InputError:  # the robot does not follow
                 return nothing
-            return self.prediction.information(motion, trajectory)
+            self._go_on()
+            return self.prediction.information(motion, trajectory, cut=False)
 
         size = len(self.prediction.unknowns.names) + self._gains
         nothing = np.zeros((size, size))
         with one_blas_thread():
-            return on_threads(information, bursts)
+            found = on_threads(information, bursts)
+        self._go_on()
+        return found
+
+    def _go_on(self) -> None:
+        """Raise `_StoppedError` where the search was told to stop."""
+        if self.asked_to_stop():
+            raise _StoppedError
 
     def _judged(self, information: Array) -> float:
         """How good a plan of this information is: by the user's criterion, or else `balance`."""
@@ -148,6 +174,7 @@ class BurstSearch:
         self, known: Array, pose: Array, bursts: list[Burst], informations: list[Array]
     ) -> tuple[Burst, Array]:
         """The burst that tells most beside what is known, and its information."""
+        self._go_on()
         scores = np.array([self._by_joint(known + each) for each in informations])
         order = scores.argsort(axis=0)[:PARENTS]
         random = np.random.default_rng(self.settings.seed)

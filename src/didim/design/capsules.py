@@ -9,6 +9,7 @@ the link is. A last link goes through its centre of mass and as far again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from didim.design.enclosing import Capsule, capsules_of, without_inner
 from didim.design.kinematics import children
-from didim.errors import InputError
+from didim.errors import InputError, cut
+from didim.results.formatting import listed
 from didim.robot.robot import BASE, Joint, Robot
 from didim.robot.shape import Shape
 
@@ -26,7 +28,10 @@ FITTED_RADIUS = 0.06
 """Radius of fitted capsules, of the length of the longest chain of links."""
 
 LEAST_RADIUS = 0.01
-"""m."""
+"""m, of robots that are long enough for it, or whose description has no lengths."""
+
+GIVE_SHAPES = "give <collision> elements in the URDF, or capsules in the robot file"
+"""What to do about a guessed shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +52,13 @@ class LinkCapsules:
 
 def link_capsules(robot: Robot) -> tuple[LinkCapsules, ...]:
     """The capsules of the base, where it has any, and of all links in the order of
-    `robot.joints`. A base without shapes is fitted only where no link has any.
+    `robot.joints`. A base without shapes is fitted only where no link has any: the root of many
+    descriptions is a frame far from the robot.
     """
     below = children(robot)
     numbers = {joint.name: k + 1 for k, joint in enumerate(robot.numbered)}
     paths = [_path(robot, k, below[k]) for k in range(BASE, len(robot.joints))]
-    radius = max(FITTED_RADIUS * _reach(robot, paths), LEAST_RADIUS)
+    radius = _radius(robot, paths)
     found = []
     for k, path in zip(range(BASE, len(robot.joints)), paths, strict=True):
         shapes = robot.shapes if k == BASE else robot.joints[k].shapes
@@ -61,12 +67,22 @@ def link_capsules(robot: Robot) -> tuple[LinkCapsules, ...]:
         fitted = not capsules
         if fitted:
             capsules = [Capsule(start, end, radius) for start, end in path]
-        if fitted and k == BASE:  # it ends where the first link begins; others may have shapes
+        if fitted and k == BASE and not problem:  # it ends where the first link begins
             described = any(joint.shapes for joint in robot.joints)
             capsules = [] if described else [e for e in capsules if np.any(e.start != e.end)]
         if capsules or k != BASE:
             found.append(LinkCapsules(label, k, tuple(without_inner(capsules)), fitted, problem))
     return tuple(found)
+
+
+def named_with_reason(links: Sequence[LinkCapsules]) -> str:
+    """The labels of links without shapes, with what was wrong with the first shape that could not
+    be used.
+    """
+    reason = next((link.problem for link in links if link.problem), "")
+    return listed([link.label for link in links]) + (
+        f" ({cut(reason, 200).rstrip('.')})" if reason else ""
+    )
 
 
 def _described(shapes: tuple[Shape, ...]) -> tuple[list[Capsule], str]:
@@ -115,6 +131,15 @@ def _centre(joint: Joint) -> Array | None:
     if not (np.isfinite(moments).all() and mass > 0):
         return None
     return np.asarray(moments / mass)
+
+
+def _radius(robot: Robot, paths: list[list[tuple[Array, Array]]]) -> float:
+    """m, of fitted capsules. A carriage has few lengths but the way that it slides."""
+    reach = _reach(robot, paths)
+    slides = (joint.position_limits for joint in robot.joints if joint.kind == "prismatic")
+    length = reach + sum(upper - lower for lower, upper in slides)
+    least = min(LEAST_RADIUS, FITTED_RADIUS * length) if length > 0 else LEAST_RADIUS
+    return max(FITTED_RADIUS * reach, least)
 
 
 def _reach(robot: Robot, paths: list[list[tuple[Array, Array]]]) -> float:

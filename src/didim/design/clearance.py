@@ -1,9 +1,7 @@
 """`Clearances`: how far the links of a robot are from each other, from the floor and from the sides
 of a box.
 
-Each link is a few capsules. The distance of two capsules is that of their segments minus both
-radii: with r from the start of the second to that of the first, and directions d1, d2, the squared
-distance |r + s d1 - t d2|^2 over 0 <= s, t <= 1.
+Each link is a few capsules; `segments` has the distance of two of them.
 """
 
 from __future__ import annotations
@@ -14,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.design.capsules import LinkCapsules, link_capsules
-from didim.design.kinematics import link_frames, placed
+from didim.design.kinematics import all_positions, link_frames, placed
 from didim.design.limits import Limits
-from didim.errors import InputError
+from didim.design.segments import Segment, between, beyond
 from didim.robot.robot import BASE, Robot
 from didim.validation import samples
 
@@ -33,6 +31,9 @@ does so by construction.
 STILL = 1e-6
 """m: a distance that changes less, over all poses, does not depend on a joint."""
 
+FULL_TURN = 6.2
+"""rad: what a joint turns through that can reach every direction; files write +-3.14."""
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -40,21 +41,8 @@ class LeftOut:
 
     name: str
     why: str
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """A capsule that is placed for N samples: its ends (3, N) in the base frame."""
-
-    start: Array
-    end: Array
-    radius: float
-    length: float
-
-    @property
-    def along(self) -> Array:
-        """(3, N)."""
-        return self.end - self.start
+    is_pair: bool = True
+    """Of two links; else of a link to the floor or a side of the box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +72,16 @@ class Clearances:
             found[start : start + CHUNK] = self._chunk(given[start : start + CHUNK])
         return found
 
+    def links_of(self, column: int) -> tuple[LinkCapsules, ...]:
+        """The one or two links of a column of `distances`."""
+        count = len(self.pairs)
+        found = self.pairs[column] if column < count else self.sides[column - count][:1]
+        return tuple(self.links[k] for k in found)
+
+    def guessed(self, column: int) -> tuple[LinkCapsules, ...]:
+        """Those of them whose shapes the description does not have."""
+        return tuple(link for link in self.links_of(column) if link.fitted)
+
     def placed(self, q: Array) -> list[list[Segment]]:
         """The capsules of `links` at (N, n) positions."""
         frames = link_frames(self.robot, q)
@@ -104,23 +102,19 @@ class Clearances:
 
     def _chunk(self, q: Array) -> Array:
         links = self.placed(q)
-        rows = [_between(links[i], links[k]) - self.clearance for i, k in self.pairs]
+        rows = [between(links[i], links[k]) - self.clearance for i, k in self.pairs]
         rows += [
-            _beyond(links[link], axis, direction, at) for link, axis, direction, at in self.sides
+            beyond(links[link], axis, direction, at) for link, axis, direction, at in self.sides
         ]
         return np.stack(rows, axis=1)
 
 
 def clearances(robot: Robot, limits: Limits) -> Clearances:
     """The distances that floor, box and self-collision of `limits` ask for. Not watched are pairs
-    that share a joint, that one joint alone moves or that touch by construction, and what no motion
-    changes.
+    that share a joint, that one joint with stops of its own alone moves or that touch by
+    construction, and what no motion changes.
     """
-    if limits.position.shape != (robot.n, 2):
-        raise InputError(
-            f"The limits are those of {limits.position.shape[0]} joints, the robot "
-            f"{robot.name!r} has {robot.n}."
-        )
+    limits.check_robot(robot)
     links = link_capsules(robot)
     pairs: list[tuple[int, int]] = []
     left_out: list[LeftOut] = []
@@ -149,18 +143,20 @@ def _watched(every: Clearances, limits: Limits, left_out: list[LeftOut]) -> Clea
     q, other = random.uniform(lower, upper, size=(2, POSES, every.robot.n))
     found = every.distances(q)
     moved_by = _moved_by(every, q, other, found)
+    stopped = _stopped(every.robot, limits)
     count, kept = len(every.pairs), []
     for k, name in enumerate(every.names):
-        joints = [every.robot.joint_names[j] for j in np.flatnonzero(moved_by[:, k])]
+        joints = np.flatnonzero(moved_by[:, k])
         why = ""
-        if not joints and (k < count or found[0, k] >= 0 or _is_first(every, k)):
+        if not joints.size and (k < count or found[0, k] >= 0 or _is_first(every, k)):
             why = "no motion changes their distance"
-        elif k < count and len(joints) == 1:
-            why = f"only {joints[0]} moves them against each other: its position limits do that"
+        elif k < count and joints.size == 1 and stopped[joints[0]]:
+            joint = every.robot.joint_names[joints[0]]
+            why = f"only {joint} moves them against each other: its position limits do that"
         elif k < count and np.mean(found[:, k] + every.clearance <= 0) > ALWAYS:
             why = "they touch in nearly every pose, by construction"
         if why:
-            left_out.append(LeftOut(name, why))
+            left_out.append(LeftOut(name, why, is_pair=k < count))
         else:
             kept.append(k)
     return Clearances(
@@ -172,6 +168,19 @@ def _watched(every: Clearances, limits: Limits, left_out: list[LeftOut]) -> Clea
         tuple(every.names[k] for k in kept),
         tuple(left_out),
     )
+
+
+def _stopped(robot: Robot, limits: Limits) -> NDArray[np.bool_]:
+    """(n,) whether the position limits of a joint can be what keeps two links apart: they are not
+    the defaults, and neither the joint nor one that follows it turns in a full circle.
+    """
+    found = ~limits.position_by_default
+    spans = np.abs(np.diff(all_positions(robot, limits.position.T), axis=1))[:, 0]
+    for joint, span in zip(robot.joints, spans, strict=True):
+        if joint.kind == "revolute" and span >= FULL_TURN:
+            name = joint.name if joint.mimic is None else joint.mimic.joint
+            found[robot.joint_names.index(name)] = False
+    return found
 
 
 def _moved_by(every: Clearances, q: Array, other: Array, found: Array) -> NDArray[np.bool_]:
@@ -228,42 +237,3 @@ def _side_names(links: tuple[LinkCapsules, ...], limits: Limits) -> list[str]:
         for link in links
         if link.joint != BASE
     ]
-
-
-def _beyond(link: list[Segment], axis: int, direction: float, at: float) -> Array:
-    """(N,) how far a link is on the right side of a plane, m."""
-    ends = [
-        direction * (end[axis] - at) - each.radius
-        for each in link
-        for end in (each.start, each.end)
-    ]
-    return np.minimum.reduce(ends)
-
-
-def _between(one: list[Segment], other: list[Segment]) -> Array:
-    """(N,) distance of two links, m; negative where they overlap."""
-    return np.minimum.reduce(
-        [segment_distance(a, b) - a.radius - b.radius for a in one for b in other]
-    )
-
-
-def segment_distance(one: Segment, other: Segment) -> Array:
-    """(N,) distance of two segments, m."""
-    apart, along, across = one.start - other.start, one.along, other.along
-    a, e = one.length**2, other.length**2
-    c, f = _dot(along, apart), _dot(across, apart)
-    if a == 0.0 or e == 0.0:
-        s = np.zeros_like(c) if a == 0.0 else np.clip(-c / a, 0.0, 1.0)
-        t = np.zeros_like(f) if e == 0.0 else np.clip(f / e, 0.0, 1.0)
-    else:
-        b = _dot(along, across)
-        parallel = np.maximum(a * e - b * b, 1e-14 * a * e)
-        s = np.clip((b * f - c * e) / parallel, 0.0, 1.0)
-        t = np.clip((b * s + f) / e, 0.0, 1.0)
-        s = np.clip((b * t - c) / a, 0.0, 1.0)
-    gap = apart + s * along - t * across
-    return np.sqrt(_dot(gap, gap))
-
-
-def _dot(one: Array, other: Array) -> Array:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

@@ -54,7 +54,7 @@ def excite(
         The dynamic model to identify; its nominal values (or those of an estimate in `after`)
         predict torques and sigma.
     duration
-        s.
+        s, from 1 to 1000.
     loop
         The controller that will follow the trajectory: the motion is checked as simulated in it.
         None: the robot is taken to follow exactly.
@@ -80,7 +80,7 @@ def excite(
         (n,) standard deviation of the torque of a sample, N.m or N; None: that of the records in
         `after`, else 2 % of the rms torque of random motions.
     rate
-        Samples per second of the record.
+        Samples per second of the record, from 10 to 5 million over `duration`.
     start
         (n,) where the motion begins and ends, rad or m; None: where it is best.
     after
@@ -88,8 +88,9 @@ def excite(
     basis
         "fourier", or "spline": quintic B-splines, which may end elsewhere than they start.
     harmonics
-        Of the series, or half the intervals of the spline; None: up to 2 Hz, and with unknown gains
-        up to the bandwidth of the loop.
+        Of the series, or half the intervals of the spline, at most 500 and up to 25 Hz, or half of
+        `rate` or of the controller's; None: up to 2 Hz, and with unknown gains up to the bandwidth
+        of the loop.
     random_plans
         How many random plans within the same limits to compare with, as `Plan.sigma_random`.
     effort
@@ -101,7 +102,7 @@ def excite(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
     base = model.base if isinstance(model, DynamicModel) else model
-    sources = listed_sources(after)
+    sources = listed_sources(after, base)
     parameters, notes = nominal_parameters(base, sources)
     tuned = tuned_loop(base, parameters, loop)
     settings = checked_settings(

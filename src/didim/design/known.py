@@ -1,5 +1,5 @@
 """What is known before an experiment: the information of an estimate, of records or of other
-plans.
+plans, all of the same robot.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from didim.design.plan import Plan
 from didim.design.predict import Prediction
-from didim.errors import InputError, shortened
+from didim.dynamics.model import BaseModel
+from didim.errors import InputError, naming, shortened
 from didim.results.estimate import Estimate
+from didim.robot.robot import Joint, Robot
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
 from didim.signals.reference import Reference
@@ -28,9 +30,14 @@ Sources = Source | Sequence[Source] | None
 CUTOFF = 0.02
 """Of the filter that differentiates a record, over its rate."""
 
+SAME_FRAME = 1e-3
+"""By which the frames of a joint may differ in two descriptions of one robot, rad or m: such are
+corrections of its geometry.
+"""
 
-def listed_sources(after: Sources) -> tuple[Source, ...]:
-    """The sources of information, checked."""
+
+def listed_sources(after: Sources, model: BaseModel) -> tuple[Source, ...]:
+    """The sources of information, each checked for the model that is designed for."""
     if after is None:
         return ()
     given = (after,) if isinstance(after, Estimate | Experiment | Plan) else after
@@ -41,7 +48,56 @@ def listed_sources(after: Sources) -> tuple[Source, ...]:
             "after must be an estimate, records (didim.Experiment) or plans, or a list of these; "
             f"found {shortened(after)}."
         )
+    for each in given:
+        if isinstance(each, Experiment):
+            _refuse_foreign_record(each, model.robot)
+        else:
+            _refuse_foreign_model(each, model)
     return tuple(given)
+
+
+def _refuse_foreign_record(record: Experiment, robot: Robot) -> None:
+    """A record tells of a robot by its torques."""
+    if record.n != robot.n:
+        raise InputError(
+            f"after: the record {record.name!r} is of {record.n} joints, the robot {robot.name!r} "
+            f"has {robot.n}."
+        )
+    if record.tau is None:
+        raise InputError(
+            f"after: the record {record.name!r} has no torque, and tells nothing of the "
+            "parameters; leave it out, or give its torque."
+        )
+
+
+def _refuse_foreign_model(source: Estimate | Plan, model: BaseModel) -> None:
+    """Parameters of another robot may have the same names."""
+    kind = "estimate" if isinstance(source, Estimate) else "plan"
+    other = source.model
+    if not _same_joints(other.robot, model.robot):
+        raise InputError(
+            f"after: the {kind} is of another robot, {other.robot.name!r}: its joints are not "
+            f"those of {model.robot.name!r}."
+        )
+    if other.parameter_names != model.parameter_names:
+        raise InputError(
+            f"after: the {kind} has other base parameters than the model; design with the model "
+            f"that was {'identified' if kind == 'estimate' else 'planned for'}."
+        )
+
+
+def _same_joints(one: Robot, other: Robot) -> bool:
+    """Whether two descriptions may be of one robot: their axes lie alike."""
+    if len(one.joints) != len(other.joints):
+        return False
+    return all(map(_same_frame, one.joints, other.joints))
+
+
+def _same_frame(one: Joint, other: Joint) -> bool:
+    if (one.kind, one.parent) != (other.kind, other.parent):
+        return False
+    pairs = (one.rotation, other.rotation), (one.translation, other.translation)
+    return all(np.allclose(a, b, rtol=0.0, atol=SAME_FRAME) for a, b in pairs)
 
 
 def known_information(
@@ -100,7 +156,8 @@ def _of_record(record: Experiment, prediction: Prediction) -> Array:
         reference = record.reference("cubic")
         motion = simulate(model, parameters, prediction.loop, t=t, q_ref=reference, check=False)
         if motion.completed:
-            return _rated(prediction, t).information(motion, reference)
+            with naming(f"after: the record {record.name!r}"):
+                return _rated(prediction, t).information(motion, reference)
     if record.q is None:
         raise InputError(
             f"after: the record {record.name!r} has no positions; give the loop too, in which its "
@@ -112,7 +169,8 @@ def _of_record(record: Experiment, prediction: Prediction) -> Array:
     tau = np.zeros_like(q)
     along = Motion(t, q, dq, ddq, tau, slip, np.zeros(slip.shape, dtype=bool))
     measured = Reference(t, q, interpolation="cubic")
-    return _rated(prediction, t).information(along, measured)
+    with naming(f"after: the record {record.name!r}"):
+        return _rated(prediction, t).information(along, measured)
 
 
 def _rated(prediction: Prediction, t: Array) -> Prediction:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from didim.design.followers import position_within, velocity_within
 from didim.errors import InputError, shortened
-from didim.robot.robot import Robot
+from didim.results.formatting import listed
+from didim.robot.robot import Joint, Robot
 from didim.validation import LARGEST_NUMBER, array_of, real, set_fields
 
 Array = NDArray[np.float64]
@@ -33,9 +35,12 @@ TORQUE_RESERVE = 0.1
 class Limits:
     """Limits of a motion, complete: what is not given comes from the robot's description, and where
     that has none, from the defaults of this module. Numbers may be one for all joints or one for
-    each.
+    each. A joint that others follow moves no further and no faster than their own limits allow,
+    whatever is given for it.
     """
 
+    robot: Robot
+    """Whose joints they limit."""
     position: Array
     """(n, 2) lower and upper, rad or m; by default the robot's, or a full turn and +-0.2 m."""
     velocity: Array
@@ -60,6 +65,8 @@ class Limits:
     """Fraction of `torque` that stays free, for the uncertainty of the nominal model."""
     defaults: tuple[str, ...]
     """Which joint limits, such as "acceleration of joint_1", are the defaults of this module."""
+    position_by_default: NDArray[np.bool_]
+    """(n,) whether a side of the position limits of a joint is a default."""
 
     def __init__(
         self,
@@ -81,19 +88,24 @@ class Limits:
         names = robot.joint_names
         missing: list[str] = []
 
+        def missed(name: str, unknown: NDArray[np.bool_]) -> None:
+            missing.extend(f"{name} of {names[j]}" for j in np.flatnonzero(unknown))
+
         def limit(given: ArrayLike | None, name: str, own: Array, default: Array) -> Array:
             if given is not None:
                 return _positive(given, name, names)
-            unknown = ~np.isfinite(own)
-            missing.extend(f"{name} of {names[j]}" for j in np.flatnonzero(unknown))
-            return np.where(unknown, default, own)
+            missed(name, ~np.isfinite(own))
+            return np.where(np.isfinite(own), own, default)
 
         speeds, unknown = np.array([SPEED[kind] for kind in kinds]), np.full(robot.n, np.inf)
-        bounds = _position(position, robot, kinds, missing)
-        velocities = limit(velocity, "velocity", robot.velocity_limits, speeds)
+        bounds, by_default = _position(position, robot, kinds)
+        missed("position", by_default)
+        own_speeds = velocity_within(robot.velocity_limits, robot)
+        velocities = velocity_within(limit(velocity, "velocity", own_speeds, speeds), robot)
         accelerations = limit(acceleration, "acceleration", unknown, velocities / ACCELERATION_TIME)
         set_fields(
             self,
+            robot=robot,
             position=bounds,
             velocity=velocities,
             acceleration=accelerations,
@@ -108,6 +120,7 @@ class Limits:
             else real(self_collision, "Limits: self_collision, a clearance in m,", least=0.0),
             torque_reserve=_reserve(torque_reserve),
             defaults=tuple(missing),
+            position_by_default=by_default,
         )
 
     @property
@@ -119,6 +132,45 @@ class Limits:
     def is_cartesian(self) -> bool:
         """Whether anything limits where the links are."""
         return not (self.floor is None and self.box is None and self.self_collision is None)
+
+    @property
+    def without_torque(self) -> tuple[str, ...]:
+        """The joints with a motor whose torque nothing limits."""
+        free = ~np.isfinite(self.torque) & self.robot.driven
+        return tuple(self.robot.joint_names[j] for j in np.flatnonzero(free))
+
+    def check_robot(self, robot: Robot) -> None:
+        """Refuse a robot with other joints, or joints with other limits, than the limits were made
+        for; inertias may differ.
+        """
+        if robot is self.robot:
+            return
+        if robot.n != self.robot.n:
+            raise InputError(
+                f"The limits are those of {self.robot.n} joints, the robot {robot.name!r} has "
+                f"{robot.n} joints."
+            )
+        if robot.joint_names != self.robot.joint_names:
+            raise InputError(
+                f"The limits are those of the joints {listed(self.robot.joint_names)}, the robot "
+                f"{robot.name!r} has {listed(robot.joint_names)}; make Limits of this robot."
+            )
+        own, other = ({joint.name: joint for joint in each.joints} for each in (self.robot, robot))
+        for name in own | other:
+            if name not in own or name not in other or not _alike(own[name], other[name]):
+                raise InputError(
+                    f"The limits are those of another robot {self.robot.name!r}: joint {name} of "
+                    f"{robot.name!r} is not described as there; make Limits of this robot."
+                )
+
+
+def _alike(one: Joint, other: Joint) -> bool:
+    """Whether two descriptions of a joint lead to the same limits."""
+    first, second = (
+        [*joint.position_limits, joint.velocity_limit, joint.torque_limit] for joint in (one, other)
+    )
+    same = (one.kind, one.mimic) == (other.kind, other.mimic)
+    return same and bool(np.allclose(first, second, rtol=1e-6, atol=1e-9))
 
 
 def _reserve(value: object) -> float:
@@ -143,18 +195,18 @@ def _positive(
     return array
 
 
-def _position(value: ArrayLike | None, robot: Robot, kinds: list[str], missing: list[str]) -> Array:
+def _position(
+    value: ArrayLike | None, robot: Robot, kinds: list[str]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """(n, 2) the limits, and (n,) whether a side of them is a default."""
     if value is None:
-        bounds = robot.position_limits
+        bounds = position_within(robot.position_limits, robot)
         reach = np.array([RANGE[kind] for kind in kinds])
         unknown = ~np.isfinite(bounds)
-        missing.extend(
-            f"position of {robot.joint_names[j]}" for j in np.flatnonzero(unknown.any(axis=1))
-        )
         lower, upper = bounds.T
         low = np.where(unknown[:, 0], np.where(unknown[:, 1], -reach, upper - 2 * reach), lower)
         high = np.where(unknown[:, 1], np.where(unknown[:, 0], reach, lower + 2 * reach), upper)
-        return np.column_stack([low, high])
+        return np.column_stack([low, high]), unknown[:, 0] | unknown[:, 1]
     array = array_of(value, (robot.n, 2), "Limits: position")
     for joint, (low, high) in zip(robot.joint_names, array, strict=True):
         if not -LARGEST_NUMBER < low < high < LARGEST_NUMBER:
@@ -162,7 +214,7 @@ def _position(value: ArrayLike | None, robot: Robot, kinds: list[str], missing: 
                 f"Limits: the lower position of {joint} must be below the upper, and both finite; "
                 f"found [{low:g}, {high:g}]."
             )
-    return array
+    return position_within(array, robot), np.zeros(robot.n, dtype=bool)
 
 
 def _box(value: ArrayLike) -> Array:

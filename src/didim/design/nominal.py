@@ -26,6 +26,11 @@ Array = NDArray[np.float64]
 NOISE_FRACTION = 0.02
 """Of the rms torque of random motions within the limits, where no noise is known."""
 
+NOISE_RANGE = (1e-12, 1e12)
+"""Least and largest noise that can be given, N.m or N: information is its square, in numbers that
+a computer can hold.
+"""
+
 
 def nominal_parameters(
     model: BaseModel, sources: Sequence[Source]
@@ -35,11 +40,6 @@ def nominal_parameters(
     """
     for each in reversed(sources):
         if isinstance(each, Estimate):
-            if each.model.parameter_names != model.parameter_names:
-                raise InputError(
-                    "after: the estimate has other base parameters than the model; design with "
-                    "the model that was identified."
-                )
             return each.parameters, ()
     if np.isfinite(model.nominal).all():
         return model.nominal, ()
@@ -82,15 +82,19 @@ def torque_noise(
     n = rms.size
     if given is not None:
         noise = per_joint(given, "noise, in N.m or N,", n)
-        if np.any(noise <= 0):
-            raise InputError(f"noise must be positive, found {noise.tolist()}.")
+        least, most = NOISE_RANGE
+        if np.any(noise < least) or np.any(noise > most):
+            raise InputError(
+                f"noise must be positive, from {least:g} to {most:g} N.m or N, found "
+                f"{noise.tolist()}."
+            )
         return noise, ()
     records: list[Experiment] = []
     for each in sources:
         if isinstance(each, Experiment):
             records.append(each)
         elif isinstance(each, Estimate):
-            records.extend(each.experiments)
+            records.extend(record for record in each.experiments if record.tau is not None)
     if records:
         tables = [measured_torque(each) for each in records]
         found = np.sqrt(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,24 @@ from didim.design.search import (
     random_motions,
     stopped_by_keyboard,
 )
+from didim.design.unchecked import unchecked
 from didim.design.verify import Checked
 from didim.errors import InputError
-from didim.results.formatting import listed
 from didim.signals.trajectories import AnalyticTrajectory
 
 Array = NDArray[np.float64]
+
+LONG_TRANSIENT = 0.25
+"""Of a plan that the loop needs to forget its start, beyond which the plan says so."""
+
+
+class Feasible(NamedTuple):
+    """A motion that meets every limit."""
+
+    trajectory: AnalyticTrajectory
+    checked: Checked
+    notes: tuple[str, ...] = ()
+    """What the reader should know of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +68,7 @@ class Planning:
         )
         count = self._burst_count(motions.trajectory(tried[0]))
         found = self._with_bursts(count, tried) if count else None
-        notes = () if found is None else (message(count * self.problem.burst_seconds),)
-        trajectory, checked = found or self._finished(motions, tried)
+        trajectory, checked, notes = found or self._finished(motions, tried)
         information = self._information(trajectory, checked)
         before = sigma_of(self.problem.known) if self.problem.sources else None
         return Plan(
@@ -78,13 +90,19 @@ class Planning:
             sigma_random=self._best_random(),
             sigma_before=before,
             stopped=self.watch.stopped,
-            messages=(*self.problem.noise_and_notes[1], *self._default_limits, *notes),
+            messages=(
+                *self.problem.noise_and_notes[1],
+                *unchecked(settings.limits, self.problem.clearances),
+                *notes,
+                *self._transient_notes(trajectory, checked),
+            ),
         )
 
     def _refuse_loop_that_diverges(self, objective: Objective) -> None:
-        """Before anything is searched: even along a small motion."""
+        """Before anything is searched: by its poles, and even along a small motion."""
         if self.problem.loop is not None:
             motions, pose = objective.motions, self.problem.pose
+            self.problem.checks.refuse_unstable_loop(pose)
             (drawn,) = random_motions(objective, pose, self.problem.settings.seed, 1)
             small = motions.towards(drawn, pose, LEAST)
             self.problem.checks.along(motions.trajectory(small))
@@ -98,25 +116,29 @@ class Planning:
         parts = problem.settings, filters, problem.prediction, problem.checks, problem.criterion
         return BurstSearch(*parts, self.budget.bursts, self.watch.asked_to_stop)
 
-    def _finished(
-        self, motions: Motions, tried: Sequence[Array]
-    ) -> tuple[AnalyticTrajectory, Checked]:
+    def _finished(self, motions: Motions, tried: Sequence[Array]) -> Feasible:
         """A feasible motion, from what was tried first."""
         objective = self.problem.objective(motions, self.problem.criterion)
         best = finished(objective, tried[0], self.budget, self.watch, self._tightened)
         return self._first_feasible(motions, [best, *tried[1:]])
 
-    def _with_bursts(
-        self, count: int, tried: Sequence[Array]
-    ) -> tuple[AnalyticTrajectory, Checked] | None:
-        """The same with so many bursts at its end; None where the limits do not allow that."""
+    def _with_bursts(self, count: int, tried: Sequence[Array]) -> Feasible | None:
+        """The same with so many bursts at its end; None where the limits do not allow that, or
+        where the search was told to stop.
+        """
         assert self._bursts is not None
         try:
             main = self._finished(self.problem.motions(count), tried)
         except InputError:
             return None
-        ending, known = Ending(*main, self.problem.checks), self._information(*main)
-        return ending.feasible(self._bursts.chosen(known, ending.pose, count))
+        if self.watch.stopped:
+            return None
+        ending = Ending(main.trajectory, main.checked, self.problem.checks)
+        bursts = self._bursts.chosen(self._information(*main[:2]), ending.pose, count)
+        whole = ending.feasible(bursts) if bursts else None
+        if whole is None:
+            return None
+        return Feasible(*whole, (message(count * self.problem.burst_seconds),))
 
     def _tightened(self, objective: Objective, x: Array) -> Objective:
         """With limits tightened by what x exceeds between the samples of the grid, and where the
@@ -134,26 +156,31 @@ class Planning:
         parts = checks.excess(checked), checks.shortfall(checked)
         return replace(objective, penalty=objective.penalty.tightened(*parts))
 
-    @property
-    def _default_limits(self) -> tuple[str, ...]:
-        """Which limits the description does not have."""
-        names = list(self.problem.settings.limits.defaults)
-        return (f"Limits by default: {listed(names)}; give them in Limits.",) if names else ()
-
-    def _first_feasible(
-        self, motions: Motions, tried: Sequence[Array]
-    ) -> tuple[AnalyticTrajectory, Checked]:
+    def _first_feasible(self, motions: Motions, tried: Sequence[Array]) -> Feasible:
         """The first of the motions that can be made to meet every limit."""
         back_off = BackOff(motions, self.problem.checks, self.problem.pose)
         refusal: InputError | None = None
         for x in tried:
             try:
                 found, checked = back_off.feasible(x)
-                return motions.trajectory(found), checked
+                return Feasible(motions.trajectory(found), checked)
             except InputError as problem:
                 refusal = refusal or problem
         assert refusal is not None
         raise refusal
+
+    def _transient_notes(self, trajectory: AnalyticTrajectory, checked: Checked) -> tuple[str, ...]:
+        """That a loop is slow for so short a plan."""
+        t = checked.motion.t
+        needed, left_out = self.problem.prediction.transient(t, trajectory)
+        seconds = float(t[-1] - t[0])
+        if needed <= LONG_TRANSIENT * seconds:
+            return ()
+        return (
+            f"The loop needs {needed:.3g} s to forget its initial state, and DIDIM leaves out the "
+            f"first {left_out:.3g} s of {seconds:.3g} s, which then tell nothing: plan longer, or "
+            "identify with transient=0 where the record begins at rest on its reference.",
+        )
 
     def _information(self, trajectory: AnalyticTrajectory, checked: Checked) -> Array:
         return self.problem.known + self.problem.prediction.information(checked.motion, trajectory)
@@ -167,7 +194,7 @@ class Planning:
         mean = self.problem.objective(motions, WeightedSigma(np.ones(len(self.problem.names))))
         drawn = random_motions(mean, self.problem.pose, seed, count)
         drawn.sort(key=mean.criterion_value)
-        return sigma_of(self._information(*self._first_feasible(motions, drawn)))
+        return sigma_of(self._information(*self._first_feasible(motions, drawn)[:2]))
 
     def _burst_count(self, trajectory: AnalyticTrajectory) -> int:
         """As many as are worth their time, beside a motion that the search has found so far."""

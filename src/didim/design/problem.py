@@ -135,7 +135,7 @@ class DesignProblem:
     @cached_property
     def prediction(self) -> Prediction:
         """Of the information of a record."""
-        loop = None if self.filters is None else self.loop
+        loop = self.loop if self.settings.method == "didim" else None
         gains, rate = self.settings.gains_unknown, self.settings.rate
         return Prediction(self.unknowns, loop, gains, self.noise, rate)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from didim.design.capsules import GIVE_SHAPES
 from didim.design.clearance import Clearances
 from didim.design.limits import Limits
 from didim.dynamics.model import BaseModel
@@ -50,9 +51,10 @@ def rest_pose(
     best = int(score.argmax())
     if score[best] > 0:
         return poses[best]
-    worst = [text for each in found for text in each.texts][int(room[best].argmin())]
-    amounts = np.hstack([each.amounts for each in found])
-    problem = worst.format(amounts[best, int(room[best].argmin())])
+    worst = int(room[best].argmin())
+    before, after = [text for each in found for text in each.texts][worst]
+    amount = np.hstack([each.amounts for each in found])[best, worst]
+    problem = f"{before} {amount:.4g} {after}"
     if start is None:
         raise InputError(f"No pose rests within the limits; in the best of them {problem}.")
     raise InputError(f"The start is not within the limits: {problem}. Choose another start.")
@@ -61,8 +63,8 @@ def rest_pose(
 class _Room(NamedTuple):
     """Some limits at K poses."""
 
-    texts: list[str]
-    """What is said of each limit that is not met, around its amount."""
+    texts: list[tuple[str, str]]
+    """What is said of each limit that is not met, before and after its amount."""
     amounts: Array
     """(K, limits)."""
     room: Array
@@ -74,7 +76,8 @@ def _positions(limits: Limits, poses: Array, joints: tuple[str, ...]) -> _Room:
     room = np.minimum(poses - lower, upper - poses) / (0.5 * (upper - lower))
     pairs = zip(joints, limits.position, strict=True)
     texts = [
-        f"{name} is at {{:.4g}}, not in [{low:.4g}, {high:.4g}]" for name, (low, high) in pairs
+        (f"{name} is at", f"and must lie inside [{low:.4g}, {high:.4g}] with room to move")
+        for name, (low, high) in pairs
     ]
     return _Room(texts, poses, room)
 
@@ -88,8 +91,11 @@ def _torques(model: BaseModel, parameters: Array, limits: Limits, poses: Array) 
     both = [model.inverse_dynamics(poses, still, still, parameters, each) for each in signs]
     needed, usable = np.maximum(*np.abs(both))[:, limited], limits.usable_torque[limited]
     texts = [
-        f"{model.robot.joint_names[j]} needs {{:.3g}} N.m (or N) against gravity and friction, and "
-        f"{most:.3g} are usable (its torque limit less the reserve)"
+        (
+            f"{model.robot.joint_names[j]} needs",
+            f"N.m (or N) against gravity and friction, and {most:.4g} are usable (its torque limit "
+            "less the reserve)",
+        )
         for j, most in zip(limited, usable, strict=True)
     ]
     return [_Room(texts, needed, 1.0 - needed / usable)]
@@ -99,5 +105,18 @@ def _clear(clearances: Clearances | None, poses: Array) -> list[_Room]:
     if clearances is None or not clearances.names:
         return []
     distance = clearances.distances(poses)
-    texts = [f"{name} is closer than allowed by {{:.3g}} m" for name in clearances.names]
+    texts = [
+        (f"{name} is closer than allowed by", f"m{_guess(clearances, k)}")
+        for k, name in enumerate(clearances.names)
+    ]
     return [_Room(texts, -distance, np.minimum(distance, ENOUGH) / ENOUGH)]
+
+
+def _guess(clearances: Clearances, column: int) -> str:
+    """What to know of a distance that rests on a guessed shape."""
+    guessed = clearances.guessed(column)
+    if not guessed:
+        return ""
+    labels = " and ".join(link.label for link in guessed)
+    radius = max(capsule.radius for link in guessed for capsule in link.capsules)
+    return f" (the radius of {labels}, {radius:.3g} m, is a guess; {GIVE_SHAPES})"

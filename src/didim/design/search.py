@@ -162,8 +162,12 @@ def _improved(
     """
     with one_blas_thread(), ThreadPoolExecutor(THREADS) as pool:
         runs = [pool.submit(_minimised, objective, x, weight, iterations, watch) for x in starts]
-        while wait(runs, POLL).not_done:
-            pass
+        try:
+            while wait(runs, POLL).not_done:
+                pass
+        except BaseException:  # an end that nobody catches must not wait for all iterations
+            watch.stopped = True
+            raise
         return [run.result() for run in runs]
 
 

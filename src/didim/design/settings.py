@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from didim.control.law import Controller
 from didim.control.laws import OwnLaw
 from didim.design.criterion import Condition, Criterion, LogDet, WeightedSigma, WorstRelative
+from didim.design.files import MAX_SAMPLES
 from didim.design.limits import Limits
+from didim.design.predict import ROW_RATE
 from didim.errors import InputError, nearest, shortened
 from didim.robot.robot import Robot
 from didim.validation import callback, flag, one_of, per_joint, real, whole
@@ -31,8 +33,14 @@ GAIN_BANDWIDTH = (2.0, 10.0)
 
 MIN_HARMONICS, MAX_HARMONICS, MAX_GAIN_HARMONICS = 5, 100, 200
 
-MIN_DURATION = 1.0
-"""s."""
+MAX_GIVEN_HARMONICS = 500
+"""Memory grows with their square: 1.4 GB at 500."""
+
+MIN_DURATION, MAX_DURATION = 1.0, 1000.0
+"""s. Memory and time grow with it, since a plan is checked at 1 kHz."""
+
+MIN_RATE = 10.0
+"""Samples per second of a record that shows a motion of 2 Hz."""
 
 ACCELERATIONS = 5.0
 """Least duration over the time in which a joint reaches its full velocity."""
@@ -111,6 +119,7 @@ def checked_settings(
         )
     complete = Limits(robot) if limits is None else limits
     seconds = _duration(duration, complete, robot)
+    frequency = _rate(rate, seconds)
     return Settings(
         duration=seconds,
         limits=complete,
@@ -119,10 +128,10 @@ def checked_settings(
         method=chosen,
         criterion=criterion,
         weights=_weights(weights, criterion),
-        rate=real(rate, "rate, in samples per second,", above=0.0),
+        rate=frequency,
         start=None if start is None else per_joint(start, "start, in rad or m,", robot.n),
         basis=basis,
-        given_harmonics=None if harmonics is None else whole(harmonics, "harmonics", least=2),
+        given_harmonics=_harmonics(harmonics, seconds, frequency, loop),
         random_plans=whole(random_plans, "random_plans", least=0),
     )
 
@@ -136,6 +145,11 @@ def _duration(duration: float, limits: Limits, robot: Robot) -> float:
             f"duration must be at least {MIN_DURATION:g} s for a motion that tells anything, found "
             f"{seconds:g} s."
         )
+    if seconds > MAX_DURATION:
+        raise InputError(
+            f"duration must be at most {MAX_DURATION:g} s, found {seconds:g} s; plan several "
+            "motions, each after the others (after=)."
+        )
     if seconds < rise[slowest]:
         raise InputError(
             f"A duration of {seconds:g} s is too short: {robot.joint_names[slowest]} needs "
@@ -143,6 +157,35 @@ def _duration(duration: float, limits: Limits, robot: Robot) -> float:
             f"{rise[slowest]:.3g} s, or a lower velocity limit."
         )
     return seconds
+
+
+def _rate(rate: float, seconds: float) -> float:
+    """Within what a file of the plan can hold."""
+    frequency, most = real(rate, "rate, in samples per second,", above=0.0), MAX_SAMPLES / seconds
+    if not MIN_RATE <= frequency <= most:
+        raise InputError(
+            f"rate must be from {MIN_RATE:g} to {most:.4g} samples per second in a plan of "
+            f"{seconds:g} s, found {frequency:g}."
+        )
+    return frequency
+
+
+def _harmonics(
+    harmonics: int | None, seconds: float, rate: float, loop: Controller | None
+) -> int | None:
+    """No faster than what the loop, the record and the rows of methods can show."""
+    if harmonics is None:
+        return None
+    given, of_loop = whole(harmonics, "harmonics", least=2), getattr(loop, "rate", None)
+    slowest = min(rate, ROW_RATE, rate if of_loop is None else of_loop)
+    most = min(MAX_GIVEN_HARMONICS, int(0.5 * slowest * seconds))
+    if given > most:
+        raise InputError(
+            f"harmonics must be at most {most} in {seconds:g} s, found {given}: motion above "
+            f"{0.5 * slowest:g} Hz, half of {slowest:g} rows per second, tells nothing, and more "
+            f"than {MAX_GIVEN_HARMONICS} take too much memory."
+        )
+    return given
 
 
 def _weights(weights: Mapping[str, float] | None, criterion: str) -> Mapping[str, float] | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from didim.control.law import Controller
+from didim.control.linear import linearise
 from didim.design.clearance import Clearances
 from didim.design.limits import Limits
 from didim.dynamics.model import BaseModel
@@ -72,6 +73,28 @@ class Verification:
         """The joint of each limit that is one joint's own."""
         names = self.model.robot.joint_names
         return {_named(kind, name): j for kind in KINDS for j, name in enumerate(names)}
+
+    def refuse_unstable_loop(self, pose: Array) -> None:
+        """Refuse a loop in which small deviations from a pose (n,) grow, by its linear model: dry
+        friction may hide it in a simulation. A user's own law has no such model, and a joint
+        without a motor no loop.
+        """
+        robot = self.model.robot
+        if self.loop is None or not robot.driven.all():
+            return
+        linear = linearise(self.model, self.parameters, self.loop, pose)
+        if linear is None or linear.stable:
+            return
+        measure = (
+            f"spectral radius {linear.spectral_radius:.4g} per sample"
+            if linear.sampled
+            else f"a pole at {linear.eigenvalues.real.max():.3g} 1/s"
+        )
+        raise InputError(
+            f"The robot cannot follow any plan in this loop, which is unstable: {measure}, mostly "
+            f"joint {robot.joint_names[linear.worst_joint]}. Lower its gains or its delay, or "
+            "check rate and drive gain."
+        )
 
     def reference(self, sampled: Sampling, duration: float) -> dict[str, float]:
         """Margins of the reference alone."""

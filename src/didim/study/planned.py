@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from didim.design import Limits, Plan, excite
+from didim.design.capsules import GIVE_SHAPES, LinkCapsules, link_capsules, named_with_reason
 from didim.design.known import Source
 from didim.errors import InputError, naming
 from didim.results.store import load_estimate
@@ -17,26 +18,30 @@ from didim.study.study import Study
 DEFAULT_CLEARANCE = 0.01
 """m between links, where the description has shapes of all of them."""
 
-NO_SHAPES = (
-    "Self-collision is not watched: the description does not have the shapes of all links. Give "
-    "collision elements or capsules, or a clearance (--self-collision 0.01): links without shapes "
-    "are then fitted along their joints."
-)
-
 NO_FLOOR = "No floor is given (--floor Z): nothing keeps the links above it."
 
 
 def limits_with_defaults(robot: Robot, **given: Any) -> tuple[Limits, list[str]]:
     """The limits of a plan, and notes on what they do not watch."""
     notes = []
-    if given.get("self_collision") is None:
-        if all(joint.shapes for joint in robot.joints):
+    if given.get("self_collision") is None and len(robot.joints) > 1:
+        without = [link for link in link_capsules(robot) if link.fitted]
+        if without:
+            notes.append(_not_watched(without))
+        else:
             given["self_collision"] = DEFAULT_CLEARANCE
-        elif robot.n > 1:
-            notes.append(NO_SHAPES)
     if given.get("floor") is None and given.get("box") is None:
         notes.append(NO_FLOOR)
     return Limits(robot, **given), notes
+
+
+def _not_watched(links: Sequence[LinkCapsules]) -> str:
+    """The note on links without shapes that can be used."""
+    return (
+        "Self-collision is not watched: the description has no shapes that can be used of "
+        f"{named_with_reason(links)}; {GIVE_SHAPES}, or a clearance (--self-collision 0.01), for "
+        "which these links are fitted along their joints."
+    )
 
 
 def plan_study(
