@@ -244,8 +244,7 @@ MODULE = "NOISE = {}\ndef helper(seed):\n    return NOISE\ndef other(seed):\n   
         "from own_module import helper\ndef record(seed): return helper(seed)",
         "def record(seed):\n import own_module\n return own_module.helper(seed)",
         "def record(seed):\n from own_module import helper\n return helper(seed)",
-        f"def record(seed):\n{MANY_CONSTANTS}"
-        " from own_module import helper\n return helper(seed)",
+        f"def record(seed):\n{MANY_CONSTANTS} from own_module import helper\n return helper(seed)",
         "def around():\n import own_module\n def record(seed): return own_module.helper(seed)\n"
         " return record\nrecord = around()",
     ],

@@ -18,7 +18,7 @@ ARM = """<mujoco><compiler meshdir="meshes"/><asset><mesh name="rod" file="rod.s
 <mesh name="absent" file="absent.stl"/></asset>
 <worldbody><include file="parts/body.xml"/></worldbody></mujoco>"""
 
-BODY = """<a><body><joint/><inertial mass="2" pos="0 0 0.1" diaginertia="0.1 0.1 0.1"/></body></a>"""
+BODY = """<a><body><joint/><inertial mass="2" pos="0 0 0.1" diaginertia="1 1 1"/></body></a>"""
 
 
 def written(folder: Path) -> Path:

@@ -46,7 +46,7 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
     not_files = {*shipped_robots(), *NOT_FILES}
     files = {text: resolved(text, folder, text) for text in named if text not in not_files}
     parts = {
-        os.path.join(os.path.dirname(text), os.path.relpath(part, path.resolve().parent)): part
+        str(Path(text).parent / os.path.relpath(part, path.resolve().parent)): part
         for text, path in files.items()
         if path.suffix.lower() in (".xml", ".mjcf")
         for part in _parts_of_mjcf(path)
