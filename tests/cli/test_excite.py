@@ -36,11 +36,13 @@ self_collision = 0.01
 @pytest.fixture
 def asked(monkeypatch, tmp_path) -> dict:
     """What `excite` was asked for; it returns a plan that needs no search."""
-    seen: dict = {}
+    seen: dict = {"calls": []}
 
     def planned(model, **settings):
         seen.update(settings, model=model)
-        return replace(plan_of("scara"), stopped=seen.get("stop", False))
+        seen["calls"].append({"after": None, **settings})
+        messages = ("a message",)
+        return replace(plan_of("scara"), stopped=seen.get("stop", False), messages=messages)
 
     monkeypatch.setattr("didim.excite", planned)
     monkeypatch.setattr("didim.study.planned.excite", planned)
@@ -100,6 +102,47 @@ def test_records_and_results_are_known_already(asked, monkeypatch):
     assert [type(each) for each in asked["after"]] == [didim.Experiment, didim.Estimate]
 
 
+def test_several_trajectories_are_planned_one_after_the_other(asked, capsys):
+    calls = asked["calls"]
+    files = ["--out", "plan.csv", "--report", "plan.html"]
+    assert main(["excite", "plan.toml", "--trajectories", "3", "--json", *files]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, schema_of("excite"))
+    names = [f"plan-{k}.{ending}" for k in (1, 2, 3) for ending in ("csv", "html")]
+    assert found["files"] == names
+    assert all(Path(each).exists() for each in names)
+    assert [each["seed"] for each in calls] == [4, 5, 6]
+    assert [len(each["after"] or ()) for each in calls] == [0, 1, 2]
+    assert len(found["earlier"]) == 2
+    assert "files" not in found["earlier"][0]
+
+
+def test_a_study_says_how_many_trajectories(asked, capsys):
+    assert main(["excite", "plan.toml", "--set", "excite.trajectories=2"]) == 0
+    assert len(asked["calls"]) == 2
+    text = capsys.readouterr().out
+    assert text.startswith("trajectory 1 of 2\n")
+    assert text.count("note: a message") == 1
+    assert main(["excite", "plan.toml", "--set", "excite.trajectories=2", "--trajectories=1"]) == 0
+    assert len(asked["calls"]) == 3
+    assert not capsys.readouterr().out.startswith("trajectory")
+
+
+def test_no_trajectory_is_planned_after_one_that_was_stopped(asked, capsys):
+    asked["stop"] = True
+    assert main(["excite", "scara", "--trajectories", "3", "--out", "plan.csv"]) == 1
+    assert len(asked["calls"]) == 1
+    assert Path("plan-1.csv").exists()
+    assert not Path("plan-2.csv").exists()
+
+
+def test_one_existing_file_of_several_is_refused_before_any_work(asked, capsys):
+    Path("plan-3.csv").write_text("mine")
+    assert main(["excite", "scara", "--trajectories", "3", "--out", "plan.csv"]) == 2
+    assert not asked["calls"]
+    assert "plan-3.csv" in capsys.readouterr().err
+
+
 def test_a_stopped_plan_is_written_and_says_so(asked, capsys):
     asked["stop"] = True
     assert main(["excite", "scara", "--out", "plan.yaml", "--json"]) == 1
@@ -128,6 +171,8 @@ def test_existing_files_and_inputs_are_not_written_over(asked, capsys):
         (["scara", "--gains-unknown"], "needs a loop"),
         (["scara", "--self-collision", "-1"], "self_collision"),
         (["scara", "--floor", "nan"], "floor"),
+        (["scara", "--trajectories", "0"], "trajectories must be a whole number of at least 1"),
+        (["scara", "--trajectories", "1000000"], "at most 100"),
         (["scara", "--after", "absent.json"], "absent.json"),
         (["plan.toml", "--joints", "a"], "keys for them"),
         (["plan.toml", "--set", "limits.velocity=-1"], "velocity"),

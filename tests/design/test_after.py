@@ -71,6 +71,39 @@ def test_a_plan_after_an_estimate_and_after_its_record_agree() -> None:
     assert np.allclose(by_record.noise, 0.1)
 
 
+def test_information_counts_once_however_often_it_is_given() -> None:
+    """What a plan rests on is part of it, and an estimate has the information of its records."""
+    first = plan()
+    second = plan(after=first, seed=1)
+    both = plan(after=(first, second), seed=2).sigma_before
+    assert np.allclose(both, second.sigma, rtol=1e-9)
+    assert np.allclose(plan(after=(second, first, second)).sigma_before, both, rtol=1e-9)
+    assert np.allclose(plan(after=second).sigma_before, both, rtol=1e-9)
+    added = first.own_information + second.own_information
+    assert np.allclose(second.information, added, rtol=1e-9)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_an_estimate_and_its_record_count_once(stored: bool, tmp_path: Any) -> None:
+    found = estimate()
+    if stored:
+        found.save(tmp_path / "known.json")
+        found = didim.load_estimate(tmp_path / "known.json")
+    alone = plan(loop=LOOP, method="idim", after=found)
+    both = plan(loop=LOOP, method="idim", after=(found, record()))
+    assert np.array_equal(both.sigma_before, alone.sigma_before)
+    (note,) = (each for each in both.messages if each.startswith("after:"))
+    assert "a record is left out" in note
+    assert not any(each.startswith("after:") for each in alone.messages)
+
+
+def test_of_two_estimates_of_one_record_the_later_counts() -> None:
+    again = didim.identify(SCARA, record(), didim.IDIM(weights="ols"))
+    both = plan(after=(estimate(), again))
+    assert np.array_equal(both.sigma_before, plan(after=again).sigma_before)
+    assert any("an estimate is left out" in each for each in both.messages)
+
+
 @pytest.mark.parametrize("source", ["plan", "estimate"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_what_is_known_of_another_robot_is_refused_wherever_it_stands(

@@ -36,6 +36,7 @@ def plan_of(name: str = "panda", duration: float = 4.0, **settings: Any) -> Plan
         values=model.nominal,
         sigma=sigma,
         information=np.diag(sigma**-2.0),
+        own_information=np.diag(sigma**-2.0),
         noise=np.full(robot.n, 0.3),
         rate=500.0,
         limits=limits,

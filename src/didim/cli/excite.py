@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import didim
-from didim.cli.shared.answer import Answer, Number
 from didim.cli.shared.joints import add_joints, joint_options
 from didim.cli.shared.options import add_file, add_force, add_json, add_report, add_set
-from didim.cli.shared.outputs import free_outputs, named_output, save_all, show
+from didim.cli.shared.outputs import Writer, free_outputs, named_output, save_all, show
+from didim.cli.shared.plan_answer import answer_of, text_of
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
 from didim.output import PAGE_ENDINGS, refuse_inputs
+from didim.validation import whole
 
 if TYPE_CHECKING:
     from didim.design import Plan
@@ -33,10 +34,13 @@ EXAMPLES = """
 didim excite arm.urdf --duration 20 --floor 0 --out plan.csv --report plan.html
 didim excite study.toml --gains-unknown --out plan.yaml
 didim excite study.toml --after result.json --out next.csv --json
+didim excite study.toml --trajectories 3 --out plan.csv
 """
 
 LESS_MEMORY = "plan a shorter motion, or one of fewer harmonics, or give a lower --rate"
 """What to do where memory is not enough."""
+
+MOST_TRAJECTORIES = 100
 
 RANDOM_PLANS = 20
 """That a report compares with."""
@@ -74,6 +78,13 @@ def arguments(command: argparse.ArgumentParser) -> None:
         type=float,
         help="clearance between links, m (default 0.01 where the description has all shapes)",
     )
+    command.add_argument(
+        "--trajectories",
+        metavar="N",
+        type=int,
+        help="plan N trajectories, each for what those before it leave unknown, and write them as "
+        "plan-1.csv, plan-2.csv, ... (default 1)",
+    )
     add_file(
         command,
         "--after",
@@ -100,38 +111,34 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the plan tells, write the requested files; status 1 if it was stopped."""
-    from didim.design.files import KINDS, plain_plan, save
-    from didim.report.plan.page import write_plan_report
+    """Print what each plan tells, write the requested files; status 1 if it was stopped."""
+    from didim.design.files import KINDS
     from didim.results.store import files_of_result
 
     out = named_output(options.out, tuple(KINDS))
     page = named_output(options.report, PAGE_ENDINGS)
     study = didim.load_study(options.source, options.set) if _is_study(options.source) else None
-    outputs = [file for file in (out, page) if file]
+    count = _count(study, options)
+    tables, pages = _numbered(out, count), _numbered(page, count)
+    outputs = [file for file in (*tables, *pages) if file]
     overwrite = free_outputs(outputs, options.force)
     inputs = [Path(options.source)] if study is None else study.inputs
     results = [file for each in options.after for file in files_of_result(Path(each))]
     refuse_inputs(outputs, [*inputs, *results])
     after = [didim.load_estimate(each) for each in options.after]
-    plan = _plan(study, after, options, page is not None)
-    saved = save_all(
-        [
-            (out, lambda file, over: save(plan, file, options.rate, over)),
-            (page, lambda file, over: write_plan_report(plan, file, over, options.command)),
-        ],
-        overwrite,
-        options.debug,
-    )
+    plans = _plans(study, after, options, count, page is not None)
+    places = zip(plans, tables, pages, strict=False)  # a stopped one is the last
+    writers = [each for place in places for each in _writers(*place, options)]
+    saved = save_all(writers, overwrite, options.debug)
     files = [str(file) for file in saved.files]
     show(
         options,
-        lambda: ExciteAnswer(**plain_plan(plan), seconds=plan.seconds, files=files),
-        plan.summary,
+        lambda: answer_of(plans, files),
+        lambda: text_of(plans, count),
         files,
         saved.refused,
     )
-    return 1 if plan.stopped or saved.refused else 0
+    return 1 if plans[-1].stopped or saved.refused else 0
 
 
 def _is_study(source: str) -> bool:
@@ -148,25 +155,84 @@ def _is_study(source: str) -> bool:
         return False
 
 
-def _plan(
-    study: Study | None, after: list[Estimate], options: argparse.Namespace, compared: bool
-) -> Plan:
-    from didim.study.planned import limits_with_defaults, plan_study
+def _count(study: Study | None, options: argparse.Namespace) -> int:
+    """How many trajectories are planned."""
+    table = None if study is None else study.settings.excite
+    own = None if table is None else table.trajectories
+    given = own if options.trajectories is None else options.trajectories
+    count = 1 if given is None else whole(given, "trajectories", least=1)
+    if count > MOST_TRAJECTORIES:
+        raise InputError(f"trajectories must be at most {MOST_TRAJECTORIES}, found {count}.")
+    return count
 
+
+def _numbered(file: Path | None, count: int) -> list[Path | None]:
+    """The file of each trajectory: plan.csv, or plan-1.csv, plan-2.csv, ..."""
+    if file is None or count == 1:
+        return [file] * count
+    digits = len(str(count))
+    return [file.with_stem(f"{file.stem}-{k:0{digits}d}") for k in range(1, count + 1)]
+
+
+def _writers(
+    plan: Plan, table: Path | None, page: Path | None, options: argparse.Namespace
+) -> list[tuple[Path | None, Writer]]:
+    from didim.design.files import save
+    from didim.report.plan.page import write_plan_report
+
+    return [
+        (table, lambda file, over: save(plan, file, options.rate, over)),
+        (page, lambda file, over: write_plan_report(plan, file, over, options.command)),
+    ]
+
+
+def _plans(
+    study: Study | None,
+    after: list[Estimate],
+    options: argparse.Namespace,
+    count: int,
+    compared: bool,
+) -> list[Plan]:
+    """Each for what those before it leave unknown, with a seed of its own; those after one that
+    was stopped are not planned.
+    """
     _refuse_foreign(study, options)
     design = _given(options, ("duration", "rate", "seed", "gains_unknown", "random_plans"))
     limits = _given(options, ("floor", "self_collision"))
     table = None if study is None else study.settings.excite
-    if compared and (table is None or "random_plans" not in table.given()):
+    own = {} if table is None else table.given()
+    if compared and "random_plans" not in own:
         design.setdefault("random_plans", RANDOM_PLANS)
+    seed = design.get("seed", own.get("seed", 0))
+    plans: list[Plan] = []
+    for k in range(count):
+        if count > 1:
+            design["seed"] = seed + k
+        which = "" if count == 1 else f" ({k + 1} of {count})"
+        plans.append(_plan(study, [*after, *plans], options, design, limits, which))
+        if plans[-1].stopped:
+            break
+    return plans
+
+
+def _plan(
+    study: Study | None,
+    after: Sequence[Estimate | Plan],
+    options: argparse.Namespace,
+    design: dict[str, Any],
+    limits: dict[str, Any],
+    which: str,
+) -> Plan:
+    from didim.study.planned import limits_with_defaults, plan_study
+
     if study is None:
         robot = didim.load_robot(options.source, *joint_options(options))
         own, notes = limits_with_defaults(robot, **limits)
         model, known = didim.DynamicModel(robot), after or None
-        with progress(f"planning for {robot.name}") as report:
+        with progress(f"planning for {robot.name}{which}") as report:
             plan = didim.excite(model, limits=own, after=known, progress=report, **design)
     else:
-        with progress(f"planning for {study.model.robot.name}") as report:
+        with progress(f"planning for {study.model.robot.name}{which}") as report:
             plan, notes = plan_study(study, design, limits, after, report)
     return replace(plan, messages=(*plan.messages, *notes))
 
@@ -186,63 +252,3 @@ def _refuse_foreign(study: Study | None, options: argparse.Namespace) -> None:
 def _given(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name in names if (value := getattr(options, name)) is not None}
-
-
-@dataclass(frozen=True, eq=False)
-class LimitsAnswer(Answer):
-    """What the motion does not exceed."""
-
-    position: list[list[float]]
-    """Lower and upper of each joint, rad or m."""
-    velocity: list[float]
-    acceleration: list[float]
-    jerk: list[float]
-    torque: list[Number]
-    """Null: unlimited."""
-    torque_reserve: float
-    floor: float | None
-    """m; null: there is none."""
-    box: list[list[Number]] | None
-    self_collision: float | None
-    """Clearance, m; null: not watched."""
-
-
-@dataclass(frozen=True, eq=False)
-class ExciteAnswer(Answer):
-    """The result of `didim excite`."""
-
-    robot: str
-    joints: list[str]
-    method: str
-    duration: float
-    """s."""
-    seed: int
-    gains_unknown: bool
-    stopped: bool
-    """Whether it was stopped on request: the best plan until then."""
-    messages: list[str]
-    names: list[str]
-    """Base parameters, then unknown gains."""
-    values: list[Number]
-    """Nominal, SI."""
-    sigma: list[Number]
-    """Predicted standard deviations, SI."""
-    relative_sigma: list[Number]
-    """Percent of the nominal values."""
-    sigma_random: list[Number] | None
-    """Those of the best random plan; null: not compared."""
-    sigma_before: list[Number] | None
-    """Those of what was known before; null: nothing was given."""
-    noise: list[float]
-    """Standard deviation of the torque of a sample, N.m or N."""
-    rate: float
-    """Samples per second of the record."""
-    margins: dict[str, float]
-    """How far the motion stays inside each limit, as a fraction of it."""
-    binding: list[str]
-    """The limits with margins below 5 %, nearest first."""
-    limits: LimitsAnswer
-    seconds: float
-    """That the design took."""
-    files: list[str]
-    """What was written."""

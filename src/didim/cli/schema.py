@@ -9,13 +9,13 @@ from typing import Any
 from didim.cli.base import BaseAnswer
 from didim.cli.check import CheckAnswer
 from didim.cli.compare import CompareAnswer
-from didim.cli.excite import ExciteAnswer
 from didim.cli.fleet import FleetAnswer
 from didim.cli.improve import ImproveAnswer
 from didim.cli.league import LeagueAnswer
 from didim.cli.payload import PayloadAnswer
 from didim.cli.shared.answer import Answer, schema_of_answer
 from didim.cli.shared.estimate_answer import IdentifyAnswer
+from didim.cli.shared.plan_answer import ExciteAnswer
 from didim.cli.simulate import SimulateAnswer
 
 DESCRIPTION = "Editors complete and check study files with it."

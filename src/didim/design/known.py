@@ -1,5 +1,5 @@
-"""What is known before an experiment: the information of an estimate, of records or of other
-plans, all of the same robot.
+"""What is known before an experiment: the information of estimates, records and other plans, all
+of the same robot, and no record of it twice.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from didim.design.predict import Prediction
 from didim.dynamics.model import BaseModel
 from didim.errors import InputError, naming, shortened
 from didim.results.estimate import Estimate
+from didim.results.formatting import listed
+from didim.results.provenance import data_hash
 from didim.robot.robot import Joint, Robot
 from didim.signals.experiment import Experiment
 from didim.signals.filters import estimated_motion
@@ -100,16 +102,60 @@ def _same_frame(one: Joint, other: Joint) -> bool:
     return all(np.allclose(a, b, rtol=0.0, atol=SAME_FRAME) for a, b in pairs)
 
 
+def independent(sources: Sequence[Source]) -> tuple[list[Source], list[str]]:
+    """The sources, and those that plans among them rest on, without those whose records another
+    one has too; and what is left out, in sentences. Estimates go before records, later estimates
+    before earlier ones.
+    """
+    every = _with_those_of_plans(sources)
+    records = [each for each in every if isinstance(each, Experiment)]
+    others = [each for each in every if not isinstance(each, Experiment)]
+    kept: list[Source] = []
+    notes: list[str] = []
+    seen: set[str] = set()
+    for each in (*others[::-1], *records):
+        data = _data(each)
+        if shared := [name for hashed, name in data.items() if hashed in seen]:
+            what = "a record" if isinstance(each, Experiment) else "an estimate"
+            notes.append(
+                f"after: {what} is left out, since another estimate or record has its data "
+                f"({listed(shared)}): they count once."
+            )
+        else:
+            kept.append(each)
+            seen |= data.keys()
+    return kept, notes
+
+
+def _with_those_of_plans(sources: Sequence[Source]) -> list[Source]:
+    """Each object once, those that a plan rests on before it."""
+    found: dict[int, Source] = {}
+    for each in sources:
+        inner = _with_those_of_plans(each.after) if isinstance(each, Plan) else []
+        found |= {id(one): one for one in (*inner, each)}
+    return [*found.values()]
+
+
+def _data(source: Source) -> dict[str, str]:
+    """From the hashes of the records that a source rests on to their names; none of a plan."""
+    if isinstance(source, Experiment):
+        return {data_hash(source): source.name or "without a name"}
+    if isinstance(source, Estimate):
+        data = source.provenance.get("data", ())
+        return {each["sha256"]: each["name"] or "without a name" for each in data}
+    return {}
+
+
 def known_information(
     sources: Sequence[Source], names: tuple[str, ...], prediction: Prediction
 ) -> Array:
-    """(b, b) of the unknowns `names`."""
+    """(b, b) of the unknowns `names`, from independent sources."""
     total = np.zeros((len(names), len(names)))
     for each in sources:
         if isinstance(each, Estimate):
             total += _of_estimate(each, names)
         elif isinstance(each, Plan):
-            total += _placed(each.information, each.names, names)
+            total += _placed(each.own_information, each.names, names)
         else:
             total += _of_record(each, prediction)
     return total

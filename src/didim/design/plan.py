@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from didim.design.summary import summary
 from didim.dynamics.model import BaseModel
 from didim.signals.trajectories import AnalyticTrajectory
 from didim.simulation.motion import Motion
+
+if TYPE_CHECKING:
+    from didim.design.known import Source
 
 Array = NDArray[np.float64]
 
@@ -41,6 +45,8 @@ class Plan:
     """(b,) predicted standard deviations, SI, with what is known already."""
     information: Array
     """(b, b) of them, with what is known already: the inverse of the predicted covariance."""
+    own_information: Array
+    """(b, b) of a record of the plan alone."""
     noise: Array
     """(n,) standard deviation of the torque noise that `sigma` rests on, N.m or N, per sample."""
     rate: float
@@ -59,9 +65,11 @@ class Plan:
     sigma_random: Array | None = None
     """(b,) those of the best of the random plans within the same limits; None: not compared."""
     sigma_before: Array | None = None
-    """(b,) those of the estimate or records that the plan adds to, infinite where these tell
-    nothing; None: nothing was known.
+    """(b,) those of what the plan adds to, infinite where that tells nothing; None: nothing was
+    known.
     """
+    after: tuple[Source, ...] = ()
+    """The estimates, records and plans that it adds to."""
     stopped: bool = False
     """Whether it was stopped on request: the best plan until then."""
     messages: tuple[str, ...] = ()

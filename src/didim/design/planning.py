@@ -69,7 +69,8 @@ class Planning:
         count = self._burst_count(motions.trajectory(tried[0]))
         found = self._with_bursts(count, tried) if count else None
         trajectory, checked, notes = found or self._finished(motions, tried)
-        information = self._information(trajectory, checked)
+        own = self.problem.prediction.information(checked.motion, trajectory)
+        information = self.problem.known + own
         before = sigma_of(self.problem.known) if self.problem.sources else None
         return Plan(
             model=self.problem.model,
@@ -79,6 +80,7 @@ class Planning:
             values=self.problem.values,
             sigma=sigma_of(information),
             information=information,
+            own_information=own,
             noise=self.problem.noise,
             rate=settings.rate,
             limits=settings.limits,
@@ -89,8 +91,10 @@ class Planning:
             seed=settings.seed,
             sigma_random=self._best_random(),
             sigma_before=before,
+            after=tuple(self.problem.sources),
             stopped=self.watch.stopped,
             messages=(
+                *self.problem.independent[1],
                 *self.problem.noise_and_notes[1],
                 *unchecked(settings.limits, self.problem.clearances),
                 *notes,

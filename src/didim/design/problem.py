@@ -15,7 +15,7 @@ from didim.design.basis import FourierBasis, MotionBasis, SplineBasis
 from didim.design.burst_search import burst_seconds
 from didim.design.clearance import Clearances, clearances
 from didim.design.criterion import Criterion, LogDet
-from didim.design.known import Source, known_information
+from didim.design.known import Source, independent, known_information
 from didim.design.loop_filters import LoopFilters
 from didim.design.motions import Motions
 from didim.design.nominal import torque_noise
@@ -140,9 +140,14 @@ class DesignProblem:
         return Prediction(self.unknowns, loop, gains, self.noise, rate)
 
     @cached_property
+    def independent(self) -> tuple[list[Source], list[str]]:
+        """The sources whose information is added up, and what of them is left out."""
+        return independent(self.sources)
+
+    @cached_property
     def known(self) -> Array:
         """(b, b) information that there is already."""
-        return known_information(self.sources, self.names, self.prediction)
+        return known_information(self.independent[0], self.names, self.prediction)
 
     @cached_property
     def criterion(self) -> Criterion:

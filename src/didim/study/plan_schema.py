@@ -39,6 +39,8 @@ class ExciteTable(Table):
     rate: types.Number = None
     """Samples per second of the record, and of the file that is written."""
     seed: types.Whole = None
+    trajectories: types.Whole = None
+    """How many, each for what those before it leave unknown; default: 1."""
     gains_unknown: types.Switch = None
     """Whether the gains of the loop are to be estimated too; default: didim.estimate_gains."""
     criterion: Literal["logdet", "sigma", "worst", "condition"] | None = None

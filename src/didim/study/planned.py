@@ -55,7 +55,7 @@ def plan_study(
     `Limits`, that replace the study's.
     """
     given, table = study.settings, study.settings.excite
-    settings = {} if table is None else table.given("after")
+    settings = {} if table is None else table.given("after", "trajectories")
     if given.didim.estimate_gains and given.method != "idim":
         settings.setdefault("gains_unknown", True)
     settings |= changed
