@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -20,11 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError, shortened
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from didim.locks import wait_for_lock
 
 PAGE_ENDINGS = (".html", ".htm")
 """Of reports."""
@@ -219,23 +214,9 @@ def _remove(files: Iterable[Path]) -> None:
 def _alone(files: Iterable[Path]) -> Iterator[None]:
     """Hold the locks of the folders, where the system has locks: one writer at a time."""
     with ExitStack() as held:
-        if fcntl is not None:
-            for folder in sorted({file.parent for file in files}):
-                with suppress(OSError):
-                    handle = os.open(folder, os.O_RDONLY)
-                    held.callback(os.close, handle)
-                    _lock(handle)
+        for folder in sorted({file.parent for file in files}):
+            with suppress(OSError):  # Windows opens no folders
+                handle = os.open(folder, os.O_RDONLY)
+                held.callback(os.close, handle)
+                wait_for_lock(handle, LOCK_SECONDS)
         yield
-
-
-def _lock(handle: int) -> None:
-    """Wait for the lock, but not forever: its holder may be suspended."""
-    end = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > end:
-                return
-            time.sleep(0.01)

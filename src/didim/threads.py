@@ -44,8 +44,8 @@ def is_single_threaded() -> bool:
 
 
 def kept_by_forks(lock: Any) -> None:
-    """Let `os.fork` wait for a lock: a child has no thread that would release it. Locks that are
-    held together are declared in the order from the inner one.
+    """Let `os.fork` wait for a lock, as long as another thread compiles: a child has no thread that
+    would release it. Locks that are held together are declared in the order from the inner one.
     """
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import os
 import subprocess
@@ -322,6 +323,23 @@ def test_cycles_and_what_has_no_content():
         found = digest(make())
         assert isinstance(found, str)
         assert digest(make()) == found
+
+
+def test_a_set_of_functions_that_call_each_other_has_one_digest():
+    """In whatever order it is walked, which is that of addresses."""
+    lines = [
+        "def a(n): return b(n)",
+        "def b(n): return c(n)",
+        "def c(n): return a(n) + b(n)",
+        "def d(n): return a(n) + c(n)",
+    ]
+    found, kept = set(), []
+    for order in itertools.permutations(lines):
+        space: dict[str, object] = {}
+        exec("\n".join(order), space)
+        kept.append(space)  # so that no address is used twice
+        found.add(digest({space[name] for name in "abcd"}))
+    assert len(found) == 1
 
 
 def test_objects_that_all_know_each_other_are_quick():

@@ -16,10 +16,10 @@ import pytest
 import didim
 from didim.fleet import perform
 from didim.fleet.local import in_processes
-from didim.fleet.lock import locked
-from didim.fleet.row import FailureKind, row_of
+from didim.fleet.row import FailureKind, LostWorkerError, failed_row, row_of
 from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
+from didim.locks import locked
 from support import many
 from support.studies import write_csv, write_study
 
@@ -318,15 +318,44 @@ def test_workers_without_a_compiler_say_so_in_the_rows(tmp_path, monkeypatch):
 
 def test_parts_of_a_killed_run_are_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left, running, other = (tmp_path / f"didim-parts-{name}" for name in ("a", "b", "c"))
-    for folder in (left, running, other):
+    names = ("left", "running", "starting", "other")
+    left, running, starting, other = (tmp_path / f"didim-parts-{name}" for name in names)
+    for folder in (left, running, starting, other):
         folder.mkdir()
         (folder / "part").write_bytes(b"")
-    (left / "owner").write_bytes(b"")
+    for folder in (left, starting):
+        (folder / "owner").write_bytes(b"")
+    os.utime(left / "owner", (0, 0))
     with locked(running / "owner"):
         replies = in_processes(prepare([]), [], False, workers=1)
         assert [*replies] == []
-    assert {*tmp_path.iterdir()} == {running, other}
+    assert {*tmp_path.iterdir()} == {running, starting, other}
+
+
+def test_rows_are_written_where_the_file_system_has_no_locks(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl", reason="this system has no locks of files")
+
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    table = didim.run_many(many.tasks(2), jobs=1, folder=tmp_path / "rows")
+    assert [row.status for row in table] == ["converged"] * 2
+    assert (tmp_path / "rows" / "table.parquet").exists()
+
+
+def test_a_row_of_this_call_takes_the_place_of_an_older_one(tmp_path):
+    """A lost worker's is replaced by any other; of two that last, the later call's is kept."""
+    (row,) = didim.run_many(many.tasks(1), jobs=1)
+    lost = failed_row({each: getattr(row, each) for each in ("key", "name", "settings", "seed")},
+                      LostWorkerError("its process ended."))  # fmt: skip
+    store, other = RowStore(tmp_path), replace(row, name="new name")
+    for given, there, kept in ((row, lost, row), (lost, row, row), (other, row, other)):
+        store.finish([there])
+        store.finish([given])
+        (found,) = store.read().values()
+        assert (found.name, found.status) == (kept.name, kept.status)
+        (tmp_path / "table.parquet").unlink()
 
 
 def test_a_worker_ends_with_the_process_that_reads_its_rows():

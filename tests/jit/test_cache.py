@@ -16,6 +16,7 @@ import pytest
 
 import didim
 from didim.jit import cache, compiled
+from didim.jit.stored_code import StoredCode
 
 SCRIPT = """
 import logging, sys
@@ -158,6 +159,83 @@ def test_a_folder_that_cannot_be_written_costs_one_warning(package, tmp_path):
     assert "DIDIM_CACHE_DIR" in result.stderr
 
 
+@pytest.fixture
+def fresh(monkeypatch, tmp_path) -> Path:
+    """A cache folder of a user's own, whose place and key are found anew."""
+    monkeypatch.setenv("DIDIM_CACHE_DIR", str(tmp_path))
+    for each in (cache.cache_folder, cache.source_key):
+        each.cache_clear()
+    yield tmp_path
+    for each in (cache.cache_folder, cache.source_key):
+        each.cache_clear()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_files_have_the_rights_of_any_new_file(fresh, mask):
+    """So that one user's cache can be that of all."""
+    before = os.umask(mask)
+    try:
+        cache.CodeFile(cache.cache_folder(), "a.kernel").write(b"code")
+    finally:
+        os.umask(before)
+    (file,) = cache.cache_folder().iterdir()
+    assert file.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_folder_that_somebody_else_has_filled_is_read(fresh, monkeypatch):
+    """Without rights to write there: nothing is compiled again, and there is nothing to say."""
+    folder = cache.cache_folder()
+    cache.CodeFile(folder, "a.kernel").write(b"code")
+    cache.cache_folder.cache_clear()
+
+    def refused(*_, **__):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(cache.tempfile, "TemporaryFile", refused)
+    monkeypatch.setattr(Path, "write_bytes", refused)
+    monkeypatch.setattr(os, "utime", refused)
+    assert cache.cache_folder() == folder
+    for kind in (cache.CodeFile(folder, "a.kernel"), StoredCode("a program")):
+        kind.write(b"more")
+    assert cache.CodeFile(folder, "a.kernel").read() == b"code"
+    assert cache.CodeFile(folder, "a.kernel").exists()
+
+
+def test_code_of_another_user_is_used_without_its_time(fresh, monkeypatch):
+    code = StoredCode("a program")
+    code.write(b"code")
+
+    def refused(*_, **__):
+        raise PermissionError("not the owner")
+
+    monkeypatch.setattr(os, "utime", refused)
+    assert code.read() == b"code"
+
+
+def test_a_file_that_cannot_be_read_is_not_stored(fresh, monkeypatch):
+    file = cache.CodeFile(cache.cache_folder(), "a.kernel")
+    file.write(b"code")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert not file.exists()
+
+
+def test_the_key_has_what_code_is_compiled_for(fresh, monkeypatch):
+    def key() -> str:
+        cache.source_key.cache_clear()
+        return cache.source_key()
+
+    keys = [key()]
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert key() == keys[0]
+    monkeypatch.setenv("NUMBA_ENABLE_AVX", "0")
+    keys.append(key())
+    for name in ("triple", "name", "features"):
+        monkeypatch.setattr(cache.processor, name, lambda: "another")
+        keys.append(key())
+    assert len(set(keys)) == 5
+
+
 @pytest.mark.long
 def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(package, tmp_path):
     """Numba runs what it finds: flipped machine code ends the process, or computes wrongly."""
@@ -165,7 +243,7 @@ def test_a_flipped_bit_in_the_cache_is_found_before_the_code_runs(package, tmp_p
     run(package, cache, CALL)
     (code,) = cache.rglob("*one_more*.kernel")
     content = bytearray(code.read_bytes())
-    content[content.index(b"\x7fELF") + 64] ^= 16  # in the first instruction
+    content[65] ^= 16  # behind the header of the object file
     code.write_bytes(content)
     result = run(package, cache, CALL)
     assert "found 7.0" in result.stdout

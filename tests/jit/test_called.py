@@ -132,3 +132,37 @@ def test_arrays_of_kernels_are_contiguous():
     for axes in (slice(None), (slice(None, None, 1), slice(None))):
         with pytest.raises(TypeError, match="contiguous"):
             float64[axes]
+
+
+def test_a_record_of_another_class_or_none_is_refused(total):
+    """Also where it comes first: its words would be those of the other arguments."""
+
+    class Other(NamedTuple):
+        scale: float
+        rows: Any
+        count: int
+
+    rows, marks = np.ones((2, 3)), np.zeros(0, dtype=np.uint8)
+    fresh = Called(_total, float64(float64, none, _table, boolean, uint8[::1]))
+    for call in (fresh, total):
+        for wrong in (None, Other(1.0, rows, 0), (1.0, rows, 0)):
+            with pytest.raises(TypeError, match="table must be a Table"):
+                call(0.0, None, wrong, True, marks)
+    assert fresh(0.0, None, Table(1.0, rows, 0), True, marks) == 6.0
+
+
+def test_records_have_no_small_numbers():
+    """They have less than a word in Numba's memory."""
+    for small in (boolean, uint8):
+        with pytest.raises(TypeError, match="Table must have int64"):
+            record_type(Table, float64, float64[:, ::1], small)
+
+
+def test_code_without_the_function_is_an_error():
+    code = entry_code(_nothing, void(), "one")[0]
+    with pytest.raises(RuntimeError, match="no function other"):
+        LoadedCode(code, "other")
+
+
+def _nothing():
+    pass

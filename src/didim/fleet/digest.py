@@ -102,9 +102,12 @@ class _Digester:
         return self._known[place]
 
     def _own(self, value: Any) -> bytes:
-        """The hash of a value by itself, as text."""
-        content = hashlib.sha256()
-        self.feed(content, value)
+        """The hash of a value by itself, as text: whatever was met before it, since elements of a
+        set come in any order, and hashes of a cycle depend on where it was entered.
+        """
+        content, alone = hashlib.sha256(), _Digester()
+        alone._open = self._open
+        alone.feed(content, value)
         return content.hexdigest().encode()
 
     def _order(self, key: Any) -> tuple[str, str]:

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from didim.fleet.lock import is_left_behind, locked
 from didim.fleet.perform import PartCache, Replies, Reply, perform
 from didim.fleet.row import LostWorkerError, failed_row
 from didim.fleet.task import Job, Prepared
 from didim.fleet.worker import receive, send
+from didim.locks import is_left_behind, locked
 
 ATTEMPTS = 3
 """At a job whose worker dies."""

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError
-from didim.fleet.lock import locked
 from didim.fleet.row import Row, failed_row, identified_row
 from didim.fleet.task import Job, made
 from didim.identification.identify import identify
 from didim.jit.cache import cache_folder
 from didim.jit.compiled import is_stored, warm
+from didim.locks import locked
 from didim.report.page import write_report
 from didim.results.estimate import Estimate
 from didim.study.study import Study

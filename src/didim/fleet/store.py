@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from didim.errors import InputError, shortened
-from didim.fleet.lock import locked
 from didim.fleet.row import ARRAYS, Row, row_of
+from didim.locks import locked
 from didim.output import UnwritableError, write
 
 TABLE, ROWS, _LOCK = "table.parquet", "rows", ".lock"
@@ -50,11 +50,15 @@ class RowStore:
 
     def finish(self, rows: Iterable[Row]) -> None:
         """Write all rows of the folder into one file, these first and in their order, and remove
-        the single ones. Other calls may add to the folder meanwhile.
+        the single ones. Other calls may add to the folder meanwhile; a row of theirs replaces one
+        whose worker was lost.
         """
         with locked(self.folder / ROWS / _LOCK):
             single = self._single()
-            there = {**{row.key: row for row in rows}, **self.read()}
+            there = {row.key: row for row in rows}
+            for key, row in self.read().items():
+                if key not in there or not there[key].failure.is_lasting:
+                    there[key] = row
             self._write(self.folder / TABLE, _parquet([*there.values()]))
             for file in single:
                 with suppress(OSError):

@@ -11,11 +11,13 @@ import functools
 import hashlib
 import logging
 import os
+import sys
 import tempfile
 import warnings
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from pathlib import Path
+from uuid import uuid4
 
 import llvmlite
 import platformdirs
@@ -24,20 +26,18 @@ from didim.jit import processor
 
 log = logging.getLogger("didim")
 
+KERNEL = ".kernel"
+"""Ending of the files of kernels."""
+
 _PACKAGE = Path(__file__).parents[1]
 _DIGEST = hashlib.sha256().digest_size
-_OF_COMPILER = [
-    f"NUMBA_{name}"
-    for name in (
-        "OPT",
-        "LOOP_VECTORIZE",
-        "SLP_VECTORIZE",
-        "CPU_NAME",
-        "CPU_FEATURES",
-        "DISABLE_INTEL_SVML",
-    )
-]
-"""Environment variables that change what Numba compiles."""
+_NOT_OF_CODE = {
+    f"NUMBA_{name}" for name in ("CACHE_DIR", "NUM_THREADS", "THREADING_LAYER", "DISABLE_JIT")
+}
+"""Environment variables of Numba that do not change what it compiles."""
+
+_VECTOR_MATHS = "icc-rt"
+"""A package whose functions Numba's code calls where it is installed."""
 
 
 def kernel_sources() -> list[Path]:
@@ -47,19 +47,29 @@ def kernel_sources() -> list[Path]:
 
 @functools.cache
 def source_key() -> str:
-    """Hash of all sources of kernels and of `jit/`, the compiler and the processor."""
+    """Hash of all sources of kernels and of `jit/`, the compiler and what it compiles for."""
     digest = hashlib.sha256()
     for source in [*sorted(Path(__file__).parent.glob("**/*.py")), *kernel_sources()]:
         digest.update(source.read_bytes())
-    compiler = version("numba"), llvmlite.__version__, *(os.environ.get(k) for k in _OF_COMPILER)
-    digest.update(f"{compiler} {processor.name()} {processor.features()}".encode())
+    settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
+    parts = [
+        sys.implementation.cache_tag,
+        version("numba"),
+        llvmlite.__version__,
+        next((each.version for each in distributions(name=_VECTOR_MATHS)), None),
+        sorted((k, v) for k, v in settings.items() if k not in _NOT_OF_CODE),
+        processor.triple(),
+        processor.name(),
+        processor.features(),
+    ]
+    digest.update(repr(parts).encode())
     return digest.hexdigest()[:16]
 
 
 @functools.cache
 def cache_folder() -> Path | None:
     """Folder of the compiled code: `$DIDIM_CACHE_DIR`, else the user's cache folder; None if it
-    cannot be written.
+    can neither be written nor has any code.
     """
     root = Path(
         os.environ.get("DIDIM_CACHE_DIR") or platformdirs.user_cache_path("didim", appauthor=False)
@@ -70,6 +80,8 @@ def cache_folder() -> Path | None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as problem:
+        if any(folder.glob(f"*{KERNEL}")):  # somebody with more rights has compiled
+            return folder
         warnings.warn(
             f"didim cannot write its cache of compiled kernels ({problem}); every run will compile "
             "anew. "
@@ -88,8 +100,8 @@ class CodeFile:
         self._file = None if folder is None else folder / name
 
     def exists(self) -> bool:
-        """Whether it was written."""
-        return self._file is not None and self._file.exists()
+        """Whether it was written, and can be read."""
+        return self._file is not None and os.access(self._file, os.R_OK)
 
     def read(self) -> bytes | None:
         """None where there is none, or where it is not as it was written."""
@@ -97,7 +109,6 @@ class CodeFile:
             return None
         try:
             content = self._file.read_bytes()
-            os.utime(self._file)
         except OSError:
             return None
         code = content[:-_DIGEST]
@@ -107,14 +118,15 @@ class CodeFile:
         return None
 
     def write(self, code: bytes) -> None:
-        """Whole or not at all; a folder that cannot be written is left as it is."""
+        """Whole or not at all, with the rights of any new file; a folder that cannot be written is
+        left as it is.
+        """
         if self._file is None:
             return
+        ready = self._file.with_name(f"{uuid4().hex}.new")
         with suppress(OSError):
-            handle, name = tempfile.mkstemp(dir=self._file.parent)
             try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(code + hashlib.sha256(code).digest())
-                Path(name).replace(self._file)
+                ready.write_bytes(code + hashlib.sha256(code).digest())
+                ready.replace(self._file)
             finally:  # of a full disk
-                Path(name).unlink(missing_ok=True)
+                ready.unlink(missing_ok=True)

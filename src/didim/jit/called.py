@@ -13,6 +13,10 @@ from didim.jit.types import Kind, Record, Signature
 _Function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # calling it releases the GIL
 
 
+_NOTHING_YET = object()
+"""No argument that a caller can hand over."""
+
+
 class CalledWithWords:
     """The function int64 f(int64 *words) at an address, for arguments of a signature: it reads
     them from the words and writes its result behind them.
@@ -43,7 +47,7 @@ class _Last:
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
-        self._last: tuple[Any, list[int]] = (None, [])
+        self._last: tuple[Any, list[int]] = (_NOTHING_YET, [])
 
     def words(self, value: Any, name: str) -> list[int]:
         last = self._last  # threads may replace it

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from didim.jit.cache import CodeFile, cache_folder, kernel_sources, log
+from didim.jit.cache import KERNEL, CodeFile, cache_folder, kernel_sources, log
 from didim.jit.called import CalledWithWords
 from didim.jit.deferred import COMPILER, InnerKernel
 from didim.jit.processor import LoadedCode
@@ -138,7 +138,7 @@ class Entry(Generic[P, R]):
 
     @property
     def _file(self) -> CodeFile:
-        return CodeFile(cache_folder(), f"{self.name}.kernel")
+        return CodeFile(cache_folder(), f"{self.name}{KERNEL}")
 
     def _built(self) -> tuple[bytes, bytes]:
         """One byte that says whether the code runs alone, and the code."""

@@ -25,9 +25,16 @@ def one_compiler() -> Iterator[None]:
     """LLVM has one state for all threads: those that load or compile wait for each other, and for
     Numba, where it is loaded.
     """
-    numba = sys.modules.get("numba.core.compiler_lock")
-    with _lock, getattr(numba, "global_compiler_lock", nullcontext()):
-        yield
+    with _lock:
+        numba = sys.modules.get("numba.core.compiler_lock")  # which another thread may have loaded
+        with getattr(numba, "global_compiler_lock", nullcontext()):
+            yield
+
+
+@cache
+def triple() -> str:
+    """Processor, maker and system that machine code is for, such as "x86_64-unknown-linux-gnu"."""
+    return str(llvm.get_process_triple())
 
 
 @cache
@@ -71,3 +78,5 @@ class LoadedCode:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
             self.address = int(self._engine.get_function_address(symbol))
+        if self.address == 0:
+            raise RuntimeError(f"The machine code has no function {symbol}.")

@@ -7,6 +7,7 @@ The folder keeps the files that were used last.
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +25,14 @@ class StoredCode(CodeFile):
         name = hashlib.sha256("\0".join(parts).encode()).hexdigest() + SUFFIX
         self._folder = cache_folder()
         super().__init__(self._folder, name)
+
+    def read(self) -> bytes | None:
+        """The code, which is used again by that."""
+        code = super().read()
+        if code is not None and self._file is not None:
+            with suppress(OSError):  # somebody else's file
+                os.utime(self._file)
+        return code
 
     def write(self, code: bytes) -> None:
         """In place of the files that were used longest ago, where they are many."""

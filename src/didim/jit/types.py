@@ -57,6 +57,8 @@ class Number:
         del name
         if self.name == "float64":
             return [struct.unpack("q", struct.pack("d", value))[0]]
+        if self.name == "boolean":
+            return [bool(value)]
         return [int(value)]
 
     def value(self, word: int) -> float:
@@ -109,7 +111,9 @@ class Record:
 
     def words(self, value: Any, name: str) -> list[int]:
         """Those of its fields, one after the other."""
-        del name
+        kind_of_value: type = type(value)
+        if kind_of_value is not self.record:
+            raise TypeError(f"{name} must be a {self.record.__name__}.")
         found = list[int]()
         for kind, each, field in zip(self.kinds, value, self.names, strict=True):
             found += kind.words(each, field)
@@ -161,7 +165,11 @@ double_pointer = Pointer(float64)
 
 
 def record_type(record: type, *kinds: Kind, lasting: bool = False) -> Record:
-    """The type of a NamedTuple whose fields have the given types, for signatures."""
+    """The type of a NamedTuple whose fields have the given types, for signatures. Numbers in it
+    are words of 64 bits in memory too.
+    """
+    if {boolean, uint8}.intersection(kinds):
+        raise TypeError(f"{record.__name__} must have int64 in place of smaller numbers.")
     return Record(record, kinds, lasting)
 
 

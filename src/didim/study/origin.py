@@ -46,12 +46,20 @@ def named_files(settings: StudyFile, folder: Path, name: str) -> dict[str, Path]
     not_files = {*shipped_robots(), *NOT_FILES}
     files = {text: resolved(text, folder, text) for text in named if text not in not_files}
     parts = {
-        str(Path(text).parent / os.path.relpath(part, path.resolve().parent)): part
+        _beside(Path(text), path.resolve().parent, part): part
         for text, path in files.items()
         if path.suffix.lower() in (".xml", ".mjcf")
         for part in _parts_of_mjcf(path)
     }
     return {name: folder / name} | files | parts
+
+
+def _beside(file: Path, folder: Path, part: Path) -> str:
+    """The path of a part as a study would write it that names `file` in `folder`."""
+    try:
+        return str(file.parent / os.path.relpath(part, folder))
+    except ValueError:  # on another drive
+        return str(part)
 
 
 def _parts_of_mjcf(path: Path) -> tuple[Path, ...]:

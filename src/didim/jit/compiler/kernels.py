@@ -63,7 +63,7 @@ def c_function(function: Callable[..., Any], signature: Signature) -> Any:
     _check_compiler()
     arguments, result = numba_signature(signature)
     try:
-        with warnings.catch_warnings():
+        with one_compiler(), warnings.catch_warnings():
             # Numba 0.59 warns of errors that are not its own before it raises them
             warnings.simplefilter("ignore", NumbaPendingDeprecationWarning)
             return numba.cfunc(result(*arguments))(function)
