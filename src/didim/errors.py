@@ -56,10 +56,23 @@ def readable(message: str) -> str:
     return f"{message[:half]} ... {message[-half:]}"
 
 
-def internal_error(problem: Exception) -> str:
+def text_of(problem: BaseException) -> str:
+    """The message of an error; empty where it has none, or cannot say it."""
+    try:
+        return str(problem)
+    except Exception:  # of a class of the user
+        return ""
+
+
+def internal_error(problem: BaseException) -> str:
     """What a user is told about a bug in didim, on one line."""
-    message = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    message = f"{type(problem).__name__}: {text_of(problem)}".splitlines()[0]
     return f"internal error, please report it with the output of --debug: {message}"
+
+
+def as_utf_8(text: str) -> str:
+    """A text with the name of a file that is not UTF-8, as a table can hold it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def cut(text: str, most: int) -> str:

@@ -59,7 +59,9 @@ def real(value: object, name: str, above: float | None = None, least: float | No
 def whole(value: object, name: str, least: int) -> int:
     """`value` as a whole number of at least `least`."""
     number = real(value, name)
-    if number != int(number) or number < least or number > 2**53:
+    if number > 2**53:
+        raise InputError(f"{name} must be at most 2^53, found {shortened(value)}.")
+    if number != int(number) or number < least:
         raise InputError(
             f"{name} must be a whole number of at least {least}, found {shortened(value)}."
         )

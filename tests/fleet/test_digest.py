@@ -171,6 +171,49 @@ CHANGES = {
         "1",
         "2",
     ),
+    "order of a dictionary": ("x = {{{}}}\ndef record(seed): return x", "1: 1, 2: 2", "2: 2, 1: 1"),
+    "subclass in a field of a pydantic model": (
+        "from pydantic import BaseModel\nclass B(BaseModel):\n pass\nclass C(B):\n y: int\n"
+        "class A(BaseModel):\n x: B\na = A(x=C(y={}))\ndef record(seed): return a.x.y",
+        "1",
+        "2",
+    ),
+    "private attribute of a pydantic model": (
+        "from pydantic import BaseModel, PrivateAttr\nclass A(BaseModel):\n"
+        " _x: int = PrivateAttr(default=0)\na = A()\na._x = {}\ndef record(seed): return a._x",
+        "1",
+        "2",
+    ),
+    "a cached property that was set": (
+        "from functools import cached_property\nclass A:\n @cached_property\n"
+        " def x(self): return 1\na = A()\na.x = {}\ndef record(seed): return a.x",
+        "1",
+        "2",
+    ),
+    "attribute of a number": (
+        "class A(float): pass\na = A(1.0)\na.x = {}\ndef record(seed): return a.x",
+        "1",
+        "2",
+    ),
+    "array of long texts": (
+        "import numpy as np\nx = np.array(['{}' * 99], np.dtypes.StringDType())\n"
+        "def record(seed): return x",
+        "a",
+        "b",
+    ),
+    "objects in a structured array": (
+        "import numpy as np\nx = np.array([(1, {})], dtype=[('a', int), ('b', object)])\n"
+        "def record(seed): return x",
+        "1",
+        "2",
+    ),
+    "subclass of an array": (
+        "import numpy as np\nclass A(np.ndarray):\n def __reduce__(self):\n"
+        "  return (*super().__reduce__()[:2], self.x)\na = np.zeros(2).view(A)\na.x = {}\n"
+        "def record(seed): return a.x",
+        "1",
+        "2",
+    ),
     "random state": (
         "import numpy as np\nrng = np.random.default_rng({})\ndef record(seed): return rng",
         "1",
@@ -218,12 +261,6 @@ def test_the_key_changes_with_what_the_function_depends_on(change):
         ("def record(seed): return seed  # {}", "a", "another remark"),
         ("__file__ = '{}'\ndef record(seed): return __file__", "/here/a.py", "/there/a.py"),
         ("from functools import cache\n@cache\ndef record(seed): return seed\n{}", "", "record(1)"),
-        (
-            "from functools import cached_property\nclass A:\n @cached_property\n"
-            " def x(self): return 1\n def __call__(self, seed): return self.x\nrecord = A()\n{}",
-            "",
-            "record.x",
-        ),
         ("import {}\ndef record(seed): return seed", "math", "random"),
         ("from random import gauss, random\ndef record(seed): return gauss\n{}", "", "random()"),
     ],
@@ -251,7 +288,7 @@ MODULE = "NOISE = {}\ndef helper(seed):\n    return NOISE\ndef other(seed):\n   
     ],
 )
 def test_what_is_taken_from_a_module_of_the_user_counts(tmp_path, monkeypatch, text):
-    """Also where a function imports it; what it has beside does not."""
+    """Also where a function imports it."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def key(*values):
@@ -261,9 +298,46 @@ def test_what_is_taken_from_a_module_of_the_user_counts(tmp_path, monkeypatch, t
 
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = key(1, 1)
-    assert key(1, 2) == before
+    assert key(1, 1) == before
     assert key(2, 1) != before
     sys.modules.pop("own_module", None)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pk/__init__.py", "def record(seed):\n import pk.sub\n return pk.X + pk.sub.Y"),
+        ("pk/sub.py", "def record(seed):\n import pk.sub\n return pk.X + pk.sub.Y"),
+        ("pk/sub.py", "import pk.sub\ndef record(seed): return vars(pk.sub)[seed], pk.sub.Y"),
+    ],
+)
+def test_every_module_of_an_import_counts(tmp_path, monkeypatch, file, text):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "pk").mkdir()
+    (tmp_path / "pk" / "__init__.py").write_text("X = 1\n")
+    (tmp_path / "pk" / "sub.py").write_text("Y = 1\n")
+
+    def key():
+        for name in ("pk", "pk.sub"):
+            sys.modules.pop(name, None)
+        return key_of(text)
+
+    before = key()
+    assert key() == before
+    (tmp_path / file).write_text((tmp_path / file).read_text() + "Z = 1\n")
+    assert key() != before
+    for name in ("pk", "pk.sub"):
+        sys.modules.pop(name, None)
+
+
+def test_a_function_without_a_module_counts_by_its_code():
+    found = set()
+    for value in (1, 2):
+        space: dict[str, object] = {}
+        exec(f"def record(seed): return {value}", space)
+        found.add(digest(space["record"]))
+    assert len(found) == 2
 
 
 def test_values_that_a_module_is_given_at_run_time_count(monkeypatch):
@@ -417,6 +491,7 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pandas
+from scipy.stats import norm
 import didim
 from didim.fleet.digest import digest
 from didim.fleet.task import prepare
@@ -443,12 +518,13 @@ SOME = {"x", "y", "z", frozenset({"u", "v"})}
 ALL = set(Colour)
 FRAME = pandas.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}, index=["x", "y"])
 LOG = logging.getLogger("record")
+OBJECTS = FRAME.to_records()
 
 def first(seed, n=0):
     return second(seed) if n else compiled(1.0)
 
 def second(seed):
-    LOG.info(np.random.normal() + random.random())
+    LOG.info(np.random.normal() + random.random() + norm.rvs() + len(OBJECTS))
     return first(seed, 1), Colour.GREEN, FRAME, ALL, Record, many.record
 
 parts = [Record(), first, functools.partial(second, 3), Record().__call__, compiled]

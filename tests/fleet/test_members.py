@@ -146,3 +146,17 @@ def test_names_that_are_not_utf8_are_printable():
     found = member_of(Path("bad\udcff_2026-03-04.csv"))
     assert (found.name, found.robot) == (r"bad\udcff_2026-03-04.csv", r"bad\udcff")
     assert member_of(Path("bad\udcff_4.csv"), "{robot}_{time}").robot == r"bad\udcff"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run1e999.csv", "beyond 1e"),
+        ("run-1e308.csv", "beyond 1e"),
+        ("run9999-12-31T23:59:59.9.csv", "is no date"),
+    ],
+)
+def test_times_beyond_any_clock_are_refused(name, words):
+    with pytest.raises(didim.InputError, match=words) as refusal:
+        member_of(Path(name), "run{time}")
+    assert "\n" not in str(refusal.value)

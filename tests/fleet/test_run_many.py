@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,6 +22,7 @@ from didim.fleet.row import FailureKind, LostWorkerError, failed_row, row_of
 from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
 from didim.locks import locked
+from didim.output import UnwritableError
 from support import many
 from support.studies import write_csv, write_study
 
@@ -330,6 +333,105 @@ def test_parts_of_a_killed_run_are_removed_by_the_next(tmp_path, monkeypatch):
         replies = in_processes(prepare([]), [], False, workers=1)
         assert [*replies] == []
     assert {*tmp_path.iterdir()} == {running, starting, other}
+
+
+class Noisy:
+    """A function of the seed with a value that may be changed."""
+
+    def __init__(self) -> None:
+        self.noise = 1.0
+
+    def __call__(self, seed: int) -> didim.Experiment:
+        found = many.record(seed)
+        self.noise += 1.0  # no other task sees it
+        return replace(found, tau=found.tau * (self.noise - 1.0))
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_task_is_what_it_was_when_it_was_handed_over(jobs):
+    noisy = Noisy()
+
+    def tasks():
+        for noise in (1.0, 3.0):
+            noisy.noise = noise
+            yield (many.scara(), noisy, many.METHOD), {}, 0
+
+    one, other = didim.run_many(tasks(), jobs=jobs)
+    np.testing.assert_allclose(other.values, 3 * one.values, rtol=1e-6, atol=1e-9)
+    again = didim.run_many(list(tasks()) * 2, jobs=jobs)
+    for row in again:
+        np.testing.assert_array_equal(row.values, other.values)
+
+
+@pytest.mark.slow
+def test_a_module_that_was_changed_after_its_import_is_refused_by_workers(tmp_path, monkeypatch):
+    text = "from support import many\nSEED = 0\ndef record(seed): return many.record(SEED)\n"
+    (tmp_path / "own_settings.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import own_settings
+
+    task = (many.scara(), own_settings.record, many.METHOD), {}, 0
+    as_it_is = [didim.run_many([task] * 2, jobs=jobs)[1] for jobs in (1, 2)]
+    np.testing.assert_array_equal(as_it_is[0].values, as_it_is[1].values)
+    own_settings.SEED = 1
+    assert didim.run_many([task], jobs=1)[0].converged
+    (row,) = in_processes(prepared := prepare([task]), prepared.jobs, False, workers=1)
+    assert "Pass such values as arguments" in row[0].reason
+    del sys.modules["own_settings"]
+
+
+class Unsayable(BaseException):
+    """An error of a user, which has no text."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (asyncio.CancelledError(), "CancelledError"),
+        (Unsayable(), "Unsayable"),
+        (ValueError("m\udce9.csv: no such log"), r"m\\udce9.csv"),
+    ],
+)
+def test_whatever_ends_a_task_is_a_row(tmp_path, problem, words):
+    def refused(seed):
+        if seed == 0:
+            raise problem
+        return many.record(seed)
+
+    tasks = [((many.scara(), refused, many.METHOD), {}, seed) for seed in (0, 1)]
+    table = didim.run_many(tasks, jobs=1, folder=tmp_path)
+    assert [row.status for row in table] == ["failed", "converged"]
+    assert re.search(words, table[0].reason)
+
+
+@pytest.mark.parametrize("name", ["measured.parquet", "notes.txt"])
+def test_a_folder_with_files_of_others_is_refused_and_kept(tmp_path, name):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / name).write_bytes(b"mine")
+    with pytest.raises(didim.InputError, match="holds other files"):
+        didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+    assert (tmp_path / "rows" / name).read_bytes() == b"mine"
+
+
+def test_a_row_that_cannot_be_read_and_is_of_no_task_is_kept(tmp_path):
+    other = tmp_path / "rows" / f"{'a' * 40}.parquet"
+    other.parent.mkdir()
+    other.write_bytes(b"damaged")
+    didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+    assert [*other.parent.glob("*.parquet")] == [other]
+
+
+def test_parts_that_cannot_be_written_for_workers_say_where(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(UnwritableError, match=f"{tmp_path}.*No space left.*TMPDIR"):
+        didim.run_many(many.tasks(2), jobs=2)
 
 
 def test_rows_are_written_where_the_file_system_has_no_locks(tmp_path, monkeypatch):

@@ -17,7 +17,6 @@ from didim.cli.shared.plan_answer import answer_of, text_of
 from didim.cli.shared.progress import progress
 from didim.errors import InputError
 from didim.output import PAGE_ENDINGS, refuse_inputs
-from didim.validation import whole
 
 if TYPE_CHECKING:
     from didim.design import Plan
@@ -157,6 +156,8 @@ def _is_study(source: str) -> bool:
 
 def _count(study: Study | None, options: argparse.Namespace) -> int:
     """How many trajectories are planned."""
+    from didim.validation import whole
+
     table = None if study is None else study.settings.excite
     own = None if table is None else table.trajectories
     given = own if options.trajectories is None else options.trajectories

@@ -11,7 +11,7 @@ from didim.cli.shared.answer import Answer, Number, OneOf
 from didim.cli.shared.many import add_engine, folder_of, run_tasks
 from didim.cli.shared.options import add_file, add_json, add_set
 from didim.cli.shared.outputs import saved, show
-from didim.errors import cut
+from didim.errors import as_utf_8, cut
 
 if TYPE_CHECKING:
     from didim.fleet.analysis import Fleet
@@ -60,7 +60,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what stands out, write the report; status 1 if something does or is missing."""
     from didim.fleet.analysis import fleet_of
-    from didim.fleet.members import members_of_fleet, printable
+    from didim.fleet.members import members_of_fleet
     from didim.fleet.page import fleet_page
     from didim.report.files import check_free, write_made
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             write_made(file, fleet_page(fleet, links, options.command), overwrite)
 
         written, refused = saved(write_page, page, True, options.debug)
-        files = [printable(str(each)) for each in (written, folder / "table.parquet") if each]
+        files = [as_utf_8(str(each)) for each in (written, folder / "table.parquet") if each]
     show(options, lambda: _answer(fleet, files), lambda: _text(fleet), files, refused)
     is_complete = len(fleet.used) == len(fleet.members) and not refused
     return 0 if is_complete and not fleet.findings else 1
@@ -224,7 +224,6 @@ def _answer(fleet: Fleet, files: list[str]) -> FleetAnswer:
 
 
 def _member(member: Member, row: Row) -> MemberAnswer:
-    from didim.fleet.members import printable
     from didim.results.serialisation import finite
 
     return MemberAnswer(
@@ -232,7 +231,7 @@ def _member(member: Member, row: Row) -> MemberAnswer:
         robot=member.robot,
         time=member.time,
         status=row.status,
-        reason=printable(row.reason),
+        reason=row.reason,
         verdict=row.verdict,
         names=list(row.names),
         values=finite(row.values.tolist()),

@@ -76,6 +76,7 @@ def _connected(client: Any, address: str) -> Any:
 def _replies(
     as_completed: Any, client: Any, prepared: Prepared, jobs: list[Job], report: bool
 ) -> Replies:
+    _refuse_lost(client)
     run = uuid4().hex
     needed = {part for job in jobs for part in job.parts}
     parts = {  # results that the scheduler can make again where a worker that has them dies
@@ -108,16 +109,22 @@ def _replies(
             client.cancel(list(parts.values()))
 
 
+def _refuse_lost(client: Any) -> None:
+    """Refuse a client that is closed, or was cut off."""
+    if client.status != CONNECTED:
+        raise InputError(
+            "the connection to the Dask scheduler is lost or closed. What is finished is in the "
+            "folder, if one was given: run the same again with a new client, and it goes on with "
+            "what is missing."
+        )
+
+
 def _next(arriving: Any, client: Any) -> Any:
     """The next future that has ended. Where the connection to the scheduler is lost, so are all
     futures, and none of them ends.
     """
     while True:
-        if client.status != CONNECTED:
-            raise InputError(
-                "the connection to the Dask scheduler is lost. What is finished is in the folder, "
-                "if one was given: run the same again, and it goes on with what is missing."
-            )
+        _refuse_lost(client)
         if arriving.has_ready():
             return next(arriving)
         time.sleep(POLL_SECONDS)

@@ -66,7 +66,7 @@ def content_of(value: Any) -> Parts:
         return [str(value.name).encode()]
     if isinstance(value, MethodType | BuiltinFunctionType) and _is_global_of_library(value):
         return [value.__name__.encode(), stamp(type(value.__self__).__module__)]
-    if isinstance(value, partial):
+    if type(value) is partial:
         return [value.func, value.args, value.keywords]
     if isinstance(value, MethodType):
         return [value.__self__, value.__func__]
@@ -88,7 +88,8 @@ def content_of(value: Any) -> Parts:
     if isinstance(wrapped, FunctionType) and not is_own_class(type(value)):
         # such as by functools.cache or numba.njit, whose pickles differ from process to process
         return [wrapped, getattr(value, "targetoptions", None)]
-    return _of_object(value)
+    known = _name_in_library(value)
+    return _of_object(value) if known is None else known
 
 
 def _has_state(owner: object) -> bool:
@@ -106,13 +107,26 @@ def _is_global_of_library(method: MethodType | BuiltinFunctionType) -> bool:
     return is_known and not has_source(owner)
 
 
+def _name_in_library(value: Any) -> Parts | None:
+    """The name of an object that a library has made, such as `scipy.stats.norm`, whose state
+    differs from process to process; None: it is none.
+    """
+    owner = type(value).__module__
+    module = sys.modules.get(owner) if isinstance(owner, str) else None
+    if module is None or has_source(owner):
+        return None
+    names = (name for name, each in [*vars(module).items()] if each is value)
+    return next(([f"{owner}.{name}".encode(), stamp(owner)] for name in names), None)
+
+
 def _of_function(function: FunctionType) -> Parts:
     """One of a library by its name, unless a call has made it, with variables of the user, or
     `exec`, without a module.
     """
     module, name = function.__module__, function.__qualname__
     full = f"{module}.{name}".encode()
-    if not has_source(module) and module != "builtins" and "<" not in name:
+    is_named = module not in (None, "builtins") and "<" not in name
+    if is_named and not has_source(module):
         return [full, stamp(module)]
     cells = [_of_cell(each) for each in function.__closure__ or ()]
     modules = {each.__name__: each for each in cells if isinstance(each, ModuleType)}
@@ -174,22 +188,7 @@ def _of_object(value: Any) -> Parts:
     return [
         function,
         arguments,
-        _without_caches(state, kind),
+        state,
         [*(elements or ())],
         dict(items or ()),
     ]
-
-
-def _without_caches(state: Any, kind: type) -> Any:
-    """The state of an object without the properties that it has computed so far; None where nothing
-    is left.
-    """
-    if not isinstance(state, dict):
-        return state
-    names = {
-        name
-        for each in kind.__mro__
-        for name, found in vars(each).items()
-        if isinstance(found, cached_property)
-    }
-    return {name: each for name, each in state.items() if name not in names} or None

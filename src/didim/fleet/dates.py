@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+LAST_YEAR = 9000
+"""Pictures of times need some years beyond."""
+
 _HOUR, _MINUTE, _SECOND = r"(?:[01]\d|2[0-3])", r"[0-5]\d", r"[0-5]\d(?:\.\d{1,9})?"
 
 _QUARTER = r":?(?:00|15|30|45)"
@@ -61,6 +64,8 @@ def days_of(text: str) -> float | None:
     year, month, day, hour, minute, second, sign, hours, minutes = found.groups(default="0")
     east = timedelta(hours=int(hours), minutes=int(minutes)) * (-1 if sign == "-" else 1)
     clock = timedelta(hours=int(hour), minutes=int(minute), seconds=float(second))
+    if int(year) > LAST_YEAR:
+        return None
     try:
         moment = datetime(int(year), int(month), int(day), tzinfo=UTC) + clock - east
     except (ValueError, OverflowError):

@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,10 @@ class _Digester:
 
     def _feed_parts(self, content: Any, value: Any, parts: Any) -> None:
         self._open[id(value)] = len(self._open)
-        if isinstance(value, set | frozenset):
+        if parts is value and isinstance(value, set | frozenset):
             parts = sorted(self._own(each) for each in value)
-        elif isinstance(parts, _TABLES):
-            parts = [each for key in sorted(parts, key=self._order) for each in (key, parts[key])]
+        elif isinstance(parts, _TABLES):  # their order is what a function sees
+            parts = [each for pair in parts.items() for each in pair]
         for part in parts:
             if isinstance(part, bytes):
                 content.update(_framed(part))
@@ -110,11 +110,6 @@ class _Digester:
         alone.feed(content, value)
         return content.hexdigest().encode()
 
-    def _order(self, key: Any) -> tuple[str, str]:
-        """What keys are sorted by: a text that is the same in every process."""
-        text = str(key) if _leaf(key) is not None else self._own(key).decode()
-        return text, type(key).__qualname__
-
 
 def _head(kind: type) -> bytes:
     return f"<{kind.__module__}.{kind.__qualname__}>".encode()
@@ -126,37 +121,36 @@ def _framed(content: bytes) -> bytes:
 
 def _leaf(value: Any) -> bytes | None:
     """The content of a value that has no parts; None: it has."""
-    if value is None or isinstance(value, bool | int | str | PurePath):
+    kind = type(value)  # one of a class of its own may have more
+    if kind in (NoneType, bool, int, str) or isinstance(value, PurePath):
         return str(value).encode("utf-8", "surrogatepass")
-    if isinstance(value, float):
-        return value.hex().encode()
-    if isinstance(value, bytes):
-        return value
-    return None
+    if kind is float:
+        return float.hex(value).encode()
+    return bytes(value) if kind is bytes else None
 
 
 def _plain_parts(value: Any) -> Any:
     """What plain data and didim's own objects consist of: bytes, and other values; None where it is
     another object.
     """
-    if isinstance(value, np.ndarray | np.generic) and not isinstance(value, np.ma.MaskedArray):
+    if type(value) is np.ndarray or isinstance(value, np.generic):
         return _array_parts(np.ascontiguousarray(value))
     if isinstance(value, Enum):
         return [str(value.name or value.value).encode()]
-    if type(value) in (list, tuple, *_TABLES) or isinstance(value, set | frozenset):
+    if type(value) in (list, tuple, set, frozenset, *_TABLES):
         return value
     if isinstance(value, TorqueModel):
         return [plain_model(value)]
-    if isinstance(value, BaseModel):
-        return [value.model_dump(exclude_unset=True)]
     is_own = type(value).__module__.partition(".")[0] == "didim"
+    if is_own and isinstance(value, BaseModel):
+        return [value.model_dump(exclude_unset=True)]
     if is_own and is_dataclass(value) and not isinstance(value, type):
         return [(each.name, getattr(value, each.name)) for each in fields(value) if each.init]
     return None
 
 
 def _array_parts(array: np.ndarray[Any, Any]) -> list[Any]:
-    if array.dtype == object:
-        return [array.tolist()]
+    if array.dtype.hasobject or array.dtype.kind == "T":  # their memory has addresses
+        return [f"{array.dtype}{array.shape}".encode(), array.tolist()]
     names = [] if array.dtype.names is None else [repr(array.dtype.descr).encode()]
     return [f"{array.dtype.str}{array.shape}".encode(), *names, array.tobytes()]

@@ -163,6 +163,10 @@ def _names(file: LeagueFile) -> list[str]:
     stems = [Path(each.robot).stem for each in file.robot]
     names = distinct_names("[[robot]]", [each.name for each in file.robot], stems)
     for method in file.method:
+        if method.robots is not None and not method.robots:
+            raise InputError(
+                f"method {method.name}: robots is empty; name some, or leave it out for all."
+            )
         for name in method.robots or ():
             if name not in names:
                 raise InputError(f"method {method.name}: unknown robot; {nearest(name, names)}")

@@ -27,7 +27,7 @@ class TrajectoryTable(Table):
     period: float = Field(default=10.0, gt=0)
     """s."""
     periods: int = Field(default=1, ge=1)
-    harmonics: int = Field(default=5, ge=2)
+    harmonics: int = Field(default=5, ge=2, le=1000)
     share: float = Field(default=0.5, gt=0, le=1)
     """Fraction of the range of each joint."""
 
@@ -93,7 +93,7 @@ class LeagueFile(Table):
     model_config = ConfigDict(title="didim league")
 
     name: str = "league"
-    seeds: int = Field(ge=1)
+    seeds: int = Field(ge=1, strict=True)
     """Records of each combination, with other noise."""
     first_seed: int = Field(default=0, ge=0)
     robot: list[RobotTable] = Field(min_length=1)

@@ -7,11 +7,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _INSTALLED = ("site-packages", "dist-packages")
 """Folders of libraries that are not part of Python."""
@@ -55,6 +57,18 @@ def is_own_class(kind: type) -> bool:
     return is_made_at_run_time and not is_of_compiler and has_source(module)
 
 
+def is_imported(value: Any) -> bool:
+    """Whether a function, or the class of an object, is the user's own and what its module has, so
+    that a copy of it in another process is what that imports there.
+    """
+    while type(value) is partial:
+        value = value.func
+    kind = value if hasattr(value, "__qualname__") else type(value)
+    module = sys.modules.get(str(kind.__module__))
+    is_there = getattr(module, kind.__qualname__, None) is kind
+    return is_there and kind.__module__ != "__main__" and has_source(kind.__module__)
+
+
 def stamp(module: object) -> bytes:
     """Of a module without source: the version of its package, or the hash of a compiled file."""
     if not isinstance(module, str):
@@ -64,7 +78,14 @@ def stamp(module: object) -> bytes:
     top = module.partition(".")[0]
     if top == "didim" or top not in sys.modules:  # didim's version is in the key
         return b""
-    return str(vars(sys.modules[top]).get("__version__", "")).encode()
+    own = vars(sys.modules[top]).get("__version__")
+    return str(_installed(top) if own is None else own).encode()
+
+
+@cache
+def _installed(top: str) -> list[tuple[str, str]]:
+    """The packages that a top module comes from, with their versions."""
+    return sorted({(name, version(name)) for name in packages_distributions().get(top, ())})
 
 
 def file_of(module: str) -> Path | None:

@@ -21,6 +21,7 @@ from didim.fleet.row import LostWorkerError, failed_row
 from didim.fleet.task import Job, Prepared
 from didim.fleet.worker import receive, send
 from didim.locks import is_left_behind, locked
+from didim.output import UnwritableError
 
 ATTEMPTS = 3
 """At a job whose worker dies."""
@@ -47,8 +48,7 @@ def in_processes(prepared: Prepared, jobs: list[Job], report: bool, workers: int
         tempfile.TemporaryDirectory(prefix=_SPOOL, ignore_cleanup_errors=True) as spool,
         locked(Path(spool) / _OWNER),
     ):
-        for part, blob in prepared.blobs.items():
-            (Path(spool) / part).write_bytes(blob)
+        _spool_parts(Path(spool), prepared)
         pool = _Pool(spool, jobs, report)
         try:
             pool.start(min(workers, len(jobs)))
@@ -56,6 +56,17 @@ def in_processes(prepared: Prepared, jobs: list[Job], report: bool, workers: int
                 yield pool.next_reply()
         finally:
             pool.end()
+
+
+def _spool_parts(spool: Path, prepared: Prepared) -> None:
+    try:
+        for part, blob in prepared.blobs.items():
+            (spool / part).write_bytes(blob)
+    except OSError as problem:
+        raise UnwritableError(
+            f"{spool}: the parts of the tasks cannot be written for the workers: "
+            f"{problem.strerror}; make room there, set TMPDIR to another folder, or use jobs=1."
+        ) from None
 
 
 def _remove_left_behind() -> None:

@@ -9,9 +9,12 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-from didim.errors import InputError, shortened
+from didim.errors import InputError, as_utf_8, shortened
 from didim.fleet.dates import DATE, date_in, days_of
 from didim.study.study import Study, load_study
+
+LATEST = 1e20
+"""Of times that are numbers: nanoseconds since 1970 are below."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
@@ -45,13 +48,13 @@ def member_of(path: Path, pattern: str | None = None) -> Member:
     """The robot and time in the name of a file: by a pattern such as "{robot}_day{time}", else by
     a date in the name, the rest of which is the robot.
     """
-    name = printable(str(path))
+    name = as_utf_8(str(path))
     bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if pattern is None:
         found = date_in(bare.stem)
         if found is None:
-            return Member(name, printable(bare.stem), None)
-        robot = printable(found[1].strip("-_. ")) or "robot"
+            return Member(name, as_utf_8(bare.stem), None)
+        robot = as_utf_8(found[1].strip("-_. ")) or "robot"
         return Member(name, robot, *_time(found[0], name))
     match = re.search(_expression(pattern), bare.with_suffix("").as_posix(), re.ASCII)
     if match is None:
@@ -61,12 +64,7 @@ def member_of(path: Path, pattern: str | None = None) -> Member:
         )
     groups = match.groupdict()
     time, is_date = _time(groups["time"], name) if "time" in groups else (None, False)
-    return Member(name, printable(groups.get("robot", "robot")), time, is_date)
-
-
-def printable(text: str) -> str:
-    """A text without the bytes of a file name that are not UTF-8, which JSON cannot have."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    return Member(name, as_utf_8(groups.get("robot", "robot")), time, is_date)
 
 
 def _expression(pattern: str) -> str:
@@ -85,7 +83,10 @@ def _expression(pattern: str) -> str:
 def _time(text: str, name: str) -> tuple[float, bool]:
     """A date in days, or a number; and whether it is a date."""
     if re.fullmatch(_NUMBER, text, re.ASCII) and not re.fullmatch(DATE, text, re.ASCII):
-        return float(text), False
+        number = float(text)
+        if abs(number) > LATEST:
+            raise InputError(f"{name}: the time {shortened(text)} is beyond {LATEST:g}.")
+        return number, False
     days = days_of(text)
     if days is None:
         raise InputError(
@@ -122,7 +123,7 @@ def members_of_fleet(
         tasks = [(study, {key: realpath(each)}, 0) for each in files]
     members = tuple(member_of(Path(each), pattern) for each in files)
     _refuse_numbers_beside_dates(members)
-    return Members(members, tuple(tasks), tuple(printable(each) for each in repeated))
+    return Members(members, tuple(tasks), tuple(as_utf_8(each) for each in repeated))
 
 
 def _once(files: Iterable[tuple[str, object]]) -> tuple[list[str], list[str]]:

@@ -1,8 +1,8 @@
 """What the code of a function names: globals, what it takes from modules, and what it imports.
 
 Names are found in the compiled code and in the functions, comprehensions and classes inside it.
-What code finds by texts (`getattr`, `globals()`) is not seen, but for modules that are given away
-whole, which count by their files.
+What code finds by texts (`getattr`, `globals()`) is not seen. A module counts by its file, and by
+the values that are taken from it, since a script may have changed these.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _imported(wanted: tuple[str, int, tuple[str, ...]], space: dict[str, Any]) -
         if not has_source(full):
             return []
         found = [import_module(full)]
+        if not taken:  # import a.b has the name a
+            found.append(import_module(full.partition(".")[0]))
     except (Exception, SystemExit):  # its task will fail of it, in a row that says so
         return []
     for each in taken:
@@ -108,17 +110,13 @@ def _imported(wanted: tuple[str, int, tuple[str, ...]], space: dict[str, Any]) -
 def _taken(
     name: str, value: Any, attributes: set[str], seen: set[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The value of a name; of a module of the user, what the code names of it, or, where this is
-    nothing, the module.
-    """
+    """The value of a name; of a module of the user, the module and what the code names of it."""
     if not isinstance(value, ModuleType) or not has_source(value.__name__):
         yield name, value
         return
     if value.__name__ in seen:
         return
     seen.add(value.__name__)
-    inside = sorted(attributes & vars(value).keys() - _OF_MODULES)
-    for each in inside:
+    yield name, value
+    for each in sorted(attributes & vars(value).keys() - _OF_MODULES):
         yield from _taken(f"{value.__name__}.{each}", vars(value)[each], attributes, seen)
-    if not inside:
-        yield name, value

@@ -17,7 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from didim.errors import InputError
+from didim.errors import InputError, shortened
+from didim.fleet.digest import digest
+from didim.fleet.libraries import is_imported
 from didim.fleet.row import Row, failed_row, identified_row
 from didim.fleet.task import Job, made
 from didim.identification.identify import identify
@@ -47,7 +49,7 @@ Replies = Generator[Reply, None, None]
 
 class PartCache:
     """Unpickled parts of a process, the latest ones. A study is unpickled for each task, so that
-    its records do not pile up.
+    its records do not pile up, and a function, so that none sees what another task has changed.
     """
 
     def __init__(self) -> None:
@@ -67,12 +69,24 @@ class PartCache:
                 f"a worker cannot import what the task is made of ({problem}); define its "
                 "functions in a module that every worker has."
             ) from None
-        if not isinstance(found, Study):
+        if callable(found):
+            _refuse_other_values(found, part)
+        elif not isinstance(found, Study):
             with self._lock:
                 self._parts[part] = found
                 while len(self._parts) > KEPT_PARTS:
                     self._parts.popitem(last=False)
         return found
+
+
+def _refuse_other_values(function: Any, part: str) -> None:
+    """Refuse a function that is imported here, and then is not what its task was made with."""
+    if is_imported(function) and digest(function) != part:
+        raise InputError(
+            f"{shortened(function)} is another function in the worker: the task was made after a "
+            "value or a function of its module, or of one that it uses, had been changed. Pass "
+            "such values as arguments (functools.partial), or use jobs=1."
+        )
 
 
 def perform(job: Job, cache: PartCache, fetch: Fetch, report: bool = False) -> Reply:
@@ -89,10 +103,12 @@ def perform(job: Job, cache: PartCache, fetch: Fetch, report: bool = False) -> R
             estimate = identification()
             row = identified_row(job.row, estimate, time.perf_counter() - start)
             return row, _page(estimate) if report else b""
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
     except SystemExit as end:  # of a function of the user's: it ends this task alone
         problem = InputError(f"the task ended with sys.exit({end.code!r})")
         return failed_row(job.row, problem, time.perf_counter() - start), b""
-    except Exception as problem:
+    except BaseException as problem:
         return failed_row(job.row, problem, time.perf_counter() - start), b""
 
 

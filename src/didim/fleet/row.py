@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from didim.errors import InfeasibleError, InputError, internal_error, readable
+from didim.errors import InfeasibleError, InputError, as_utf_8, internal_error, readable, text_of
 from didim.results.estimate import Estimate
 from didim.results.judgement import judge
 from didim.results.status import Status
@@ -153,15 +153,15 @@ def identified_row(task: dict[str, Any], estimate: Estimate, seconds: float) -> 
     )
 
 
-def failed_row(task: dict[str, Any], problem: Exception, seconds: float = np.nan) -> Row:
+def failed_row(task: dict[str, Any], problem: BaseException, seconds: float = np.nan) -> Row:
     """The row of a task that has no estimate."""
     kind = FailureKind.INTERNAL
     message = internal_error(problem)
     for error, of_error in _KINDS:
         if isinstance(problem, error):
-            kind, message = of_error, str(problem) or type(problem).__name__
+            kind, message = of_error, text_of(problem) or type(problem).__name__
             break
-    reason = readable(" ".join(message.split()))
+    reason = as_utf_8(readable(" ".join(message.split())))
     return Row(**task, failure=kind, reason=reason, seconds=seconds)
 
 

@@ -5,6 +5,7 @@ the end. Files are written under a temporary name and renamed, so that no half o
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -18,6 +19,9 @@ from didim.locks import locked
 from didim.output import UnwritableError, write
 
 TABLE, ROWS, _LOCK = "table.parquet", "rows", ".lock"
+
+_ROW = re.compile(r"[0-9a-f]{40}\.parquet")
+"""Names of the files of one row."""
 
 _NUMBERS = ("residual", "held_out", "seconds")
 
@@ -41,7 +45,7 @@ class RowStore:
 
     def add(self, row: Row) -> None:
         """Write one row."""
-        self._write(self.folder / ROWS / f"{row.key[:40]}.parquet", _parquet([row]))
+        self._write(self.folder / ROWS / _file_name(row.key), _parquet([row]))
 
     @property
     def is_finished(self) -> bool:
@@ -60,9 +64,11 @@ class RowStore:
                 if key not in there or not there[key].failure.is_lasting:
                     there[key] = row
             self._write(self.folder / TABLE, _parquet([*there.values()]))
+            written = {_file_name(key) for key in there}
             for file in single:
-                with suppress(OSError):
-                    file.unlink(missing_ok=True)
+                if file.name in written:
+                    with suppress(OSError):
+                        file.unlink(missing_ok=True)
 
     def add_page(self, row: Row, page: bytes) -> None:
         """Write the report of a row."""
@@ -70,7 +76,7 @@ class RowStore:
 
     def _single(self) -> list[Path]:
         """Files of one row."""
-        return sorted((self.folder / ROWS).glob("*.parquet"))
+        return sorted(each for each in (self.folder / ROWS).glob("*.parquet") if _is_row(each))
 
     def _write(self, file: Path, content: bytes) -> None:
         try:
@@ -82,6 +88,22 @@ class RowStore:
                 f"{reason} The rows that are finished are in {self.folder}; make room there, and "
                 "run the same again: it goes on with what is missing."
             ) from None
+
+
+def _file_name(key: str) -> str:
+    """Of a row."""
+    return f"{key[:40]}.parquet"
+
+
+def _is_row(file: Path) -> bool:
+    return _ROW.fullmatch(file.name) is not None
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether a folder has rows, or what a call left that was killed, and nothing of others."""
+    if not (folder / ROWS).is_dir():
+        return (folder / TABLE).exists()
+    return all(_is_row(each) or each.name.startswith(".") for each in (folder / ROWS).iterdir())
 
 
 def report_file(folder: Path, key: str) -> Path:
@@ -96,8 +118,7 @@ def opened(folder: str | PathLike[str]) -> RowStore:
     path = Path(folder)
     _parquet([])  # refuse before any work where pyarrow is missing
     try:
-        is_own = (path / ROWS).is_dir() or (path / TABLE).exists()
-        if path.is_dir() and any(path.iterdir()) and not is_own:
+        if path.is_dir() and any(path.iterdir()) and not _is_store(path):
             raise InputError(f"{path}: holds other files; give a new or an empty folder.")
         (path / ROWS).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as problem:

@@ -16,7 +16,7 @@ from typing import Any
 
 from didim import __version__
 from didim.dynamics.model import BaseModel, DynamicModel
-from didim.errors import InputError, naming, shortened
+from didim.errors import InputError, as_utf_8, naming, shortened
 from didim.fleet.digest import digest
 from didim.results.provenance import described
 from didim.robot.write_toml import toml_value
@@ -72,6 +72,10 @@ class Prepared:
     _known: dict[int, tuple[str, Any]] = field(default_factory=dict)
     """Hashes by identity: a record that many tasks share is hashed once."""
 
+    def forget(self) -> None:
+        """Hash every part anew, as it is by now."""
+        self._known.clear()
+
     def hashed(self, value: Any, where: str) -> str:
         """The hash of a part, which is kept for the workers; `where` is named in errors."""
         known = self._known.get(id(value))
@@ -90,8 +94,11 @@ def prepare(tasks: Iterable[Any]) -> Prepared:
     prepared = Prepared()
     if isinstance(tasks, str) or not isinstance(tasks, Iterable):
         raise InputError(f"tasks must be a list of tasks, found {shortened(tasks)}; {_FORM}.")
+    is_list = isinstance(tasks, Sequence)
     for index, task in enumerate(tasks):
         where = f"tasks[{index}]"
+        if not is_list:  # a generator may change what it has handed out
+            prepared.forget()
         if not isinstance(task, tuple) or len(task) != 3:
             raise InputError(f"{where} is {shortened(task)}; {_FORM}.")
         source, settings, number = task
@@ -147,7 +154,7 @@ def _of_study(
     texts = _texts(settings, where)
     text = json.dumps(described(settings if isinstance(settings, Mapping) else texts))
     given = source.name if isinstance(source, Study) else str(source)
-    name = given.encode("utf-8", "backslashreplace").decode()  # of a file that is not UTF-8
+    name = as_utf_8(given)
     try:
         study = changed(source if isinstance(source, Study) else load_study(source), texts)
         files = files_of(study.settings, study.folder, study.name)
