@@ -104,6 +104,26 @@ def test_of_two_estimates_of_one_record_the_later_counts() -> None:
     assert any("an estimate is left out" in each for each in both.messages)
 
 
+def test_a_plan_for_known_gains_tells_less_where_they_are_unknown() -> None:
+    """As much as the record of it, whose information has columns for the gains."""
+    planned = plan(loop=LOOP)
+    by_plan = plan(loop=LOOP, gains_unknown=True, after=planned)
+    by_record = plan(loop=LOOP, gains_unknown=True, after=record())
+    ratio = by_plan.sigma_before / by_record.sigma_before
+    assert np.all(np.abs(ratio - 1) < 0.05), ratio
+    assert by_plan.sigma_before[0] > 1.5 * planned.sigma[0]
+
+
+def test_an_estimate_that_rests_on_gains_says_so_where_they_are_unknown() -> None:
+    method = didim.DIDIM(controller=LOOP, initial="nominal", lack_of_fit=False)
+    found = didim.identify(SCARA, record(), method)
+    told = plan(loop=LOOP, gains_unknown=True, after=found).messages
+    assert any("taken as known" in each for each in told)
+    measured = plan(loop=LOOP, gains_unknown=True, after=estimate())
+    for other in (measured, plan(loop=LOOP, after=found)):
+        assert not any("taken as known" in each for each in other.messages)
+
+
 @pytest.mark.parametrize("source", ["plan", "estimate"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_what_is_known_of_another_robot_is_refused_wherever_it_stands(

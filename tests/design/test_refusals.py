@@ -126,7 +126,7 @@ SLUGGISH = didim.DynamicModel(
         (SLUGGISH, didim.PD(natural_frequency=20.0, rate=500, delay=40), "joint_"),
         (
             SLUGGISH,
-            didim.PD(natural_frequency=20.0, rate=500, delay=40, saturation=3.0),
+            didim.PD(natural_frequency=20.0, rate=500, delay=40, saturation=30.0),
             "unstable: spectral radius",
         ),
         (PLAIN, didim.PID(kp=2.0, kv=50.0, ki=3000.0, rate=None), "unstable: a pole at"),

@@ -20,6 +20,9 @@ from didim.design.search import FOR_GAINS, Budget, Progress, Watch
 from didim.design.settings import checked_settings
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError
+from didim.results.formatting import listed
+from didim.results.provenance import described
+from didim.robot.robot import Robot
 from didim.validation import real
 
 Array = NDArray[np.float64]
@@ -102,6 +105,7 @@ def excite(
             f"model must be a didim.DynamicModel or its base, found {type(model).__name__}."
         )
     base = model.base if isinstance(model, DynamicModel) else model
+    _refuse_passive(base.robot)
     sources = listed_sources(after, base)
     parameters, notes = nominal_parameters(base, sources)
     tuned = tuned_loop(base, parameters, loop)
@@ -127,4 +131,22 @@ def excite(
     plan = Planning(problem, budget, Watch(budget.total, progress)).plan()
     if progress is not None:
         progress(1.0)
-    return replace(plan, messages=(*notes, *plan.messages), seconds=time.perf_counter() - began)
+    further = {"criterion": criterion, "weights": weights, "start": start, "basis": basis}
+    further |= {"harmonics": harmonics, "random_plans": random_plans, "effort": effort}
+    return replace(
+        plan,
+        messages=(*notes, *plan.messages),
+        seconds=time.perf_counter() - began,
+        settings={name: described(each) for name, each in further.items() if each is not None},
+    )
+
+
+def _refuse_passive(robot: Robot) -> None:
+    """No trajectory prescribes the motion of a joint without a motor."""
+    passive = [robot.joint_names[int(j)] for j in np.flatnonzero(~robot.driven)]
+    if passive:
+        raise InputError(
+            f"{listed(passive)} of {robot.name!r} has no motor, so that no plan can prescribe its "
+            "motion; hold such joints (lock=, --lock), or record the motion of a trajectory of "
+            "your own."
+        )

@@ -91,6 +91,7 @@ def plain_plan(plan: Plan) -> dict[str, Any]:
             "sigma_before": None if plan.sigma_before is None else plan.sigma_before.tolist(),
             "noise": plan.noise.tolist(),
             "rate": plan.rate,
+            "settings": dict(plan.settings),
             "margins": dict(plan.margins),
             "binding": list(plan.binding),
             "limits": {

@@ -32,6 +32,9 @@ Sources = Source | Sequence[Source] | None
 CUTOFF = 0.02
 """Of the filter that differentiates a record, over its rate."""
 
+MEASURED = ("IDIM", "IV")
+"""Methods whose equations have no gains."""
+
 SAME_FRAME = 1e-3
 """By which the frames of a joint may differ in two descriptions of one robot, rad or m: such are
 corrections of its geometry.
@@ -146,6 +149,17 @@ def _data(source: Source) -> dict[str, str]:
     return {}
 
 
+def rests_on_gains(sources: Sequence[Source]) -> list[str]:
+    """That estimates rest on gains which are unknown now."""
+    estimates = [each for each in sources if isinstance(each, Estimate)]
+    if all(each.gains or each.method in MEASURED for each in estimates):
+        return []
+    return [
+        "after: an estimate was identified in a loop whose gains were taken as known; if they are "
+        "not, sigma is larger than what rests on it here. Give its records in place of it."
+    ]
+
+
 def known_information(
     sources: Sequence[Source], names: tuple[str, ...], prediction: Prediction
 ) -> Array:
@@ -155,10 +169,18 @@ def known_information(
         if isinstance(each, Estimate):
             total += _of_estimate(each, names)
         elif isinstance(each, Plan):
-            total += _placed(each.own_information, each.names, names)
+            total += _of_plan(each, names, prediction)
         else:
             total += _of_record(each, prediction)
     return total
+
+
+def _of_plan(plan: Plan, names: tuple[str, ...], prediction: Prediction) -> Array:
+    """That of its own record; with columns for the gains where these were taken as known."""
+    if prediction.gains_unknown and not plan.gains_unknown:
+        along = replace(prediction, noise=plan.noise, rate=plan.rate)
+        return along.information(plan.motion, plan.trajectory)
+    return _placed(plan.own_information, plan.names, names)
 
 
 def _of_estimate(estimate: Estimate, names: tuple[str, ...]) -> Array:

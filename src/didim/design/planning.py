@@ -26,7 +26,7 @@ from didim.design.search import (
     random_motions,
     stopped_by_keyboard,
 )
-from didim.design.unchecked import unchecked
+from didim.design.unchecked import stationary, unchecked
 from didim.design.verify import Checked
 from didim.errors import InputError
 from didim.signals.trajectories import AnalyticTrajectory
@@ -99,6 +99,7 @@ class Planning:
                 *unchecked(settings.limits, self.problem.clearances),
                 *notes,
                 *self._transient_notes(trajectory, checked),
+                *stationary(trajectory, checked.motion, self.problem.model.robot.joint_names),
             ),
         )
 

@@ -31,6 +31,9 @@ ROW_RATE = 50.0
 POSES = 97
 """Of a trajectory, at which the time that a loop needs to forget its start is found."""
 
+LARGEST_SIGMA = 1e9
+"""SI: what is known no better, such as by the rounding of a motion that sticks, is not known."""
+
 UNSEEN = 1e-9
 """Eigenvalue of the scaled information below which a direction is not determined."""
 
@@ -131,7 +134,7 @@ def sigma_of(information: Array) -> Array:
     hidden = np.sum(vectors[:, unseen] ** 2, axis=1) > 1e-6
     variance = np.sum(vectors[:, ~unseen] ** 2 / values[~unseen], axis=1)
     found[seen] = np.where(hidden, np.inf, np.sqrt(variance) / scale[seen])
-    return found
+    return np.where(found > LARGEST_SIGMA, np.inf, found)
 
 
 def geometric_mean(sigma: Array) -> float:

@@ -15,7 +15,7 @@ from didim.design.basis import FourierBasis, MotionBasis, SplineBasis
 from didim.design.burst_search import burst_seconds
 from didim.design.clearance import Clearances, clearances
 from didim.design.criterion import Criterion, LogDet
-from didim.design.known import Source, independent, known_information
+from didim.design.known import Source, independent, known_information, rests_on_gains
 from didim.design.loop_filters import LoopFilters
 from didim.design.motions import Motions
 from didim.design.nominal import torque_noise
@@ -76,7 +76,18 @@ class DesignProblem:
     def pose(self) -> Array:
         """(n,) at rest within the limits."""
         limits, start = self.settings.limits, self.settings.start
-        return rest_pose(self.model, self.parameters, limits, self.clearances, start)
+        parts = self.model, self.parameters, limits, self._saturation, self.clearances, start
+        return rest_pose(*parts)
+
+    @property
+    def _saturation(self) -> Array:
+        """(n,) torque at which the controller saturates, N.m or N."""
+        n = self.model.robot.n
+        if self.loop is None:
+            return np.full(n, np.inf)
+        limits = np.broadcast_to(np.asarray(self.loop.saturation, dtype=float), n)
+        drive = np.abs(self.loop.drive(self.model))
+        return np.where(drive > 0, drive * np.where(drive > 0, limits, 0.0), 0.0).sum(axis=1)
 
     @cached_property
     def unknowns(self) -> Unknowns:
@@ -141,8 +152,9 @@ class DesignProblem:
 
     @cached_property
     def independent(self) -> tuple[list[Source], list[str]]:
-        """The sources whose information is added up, and what of them is left out."""
-        return independent(self.sources)
+        """The sources whose information is added up, and what to know of it."""
+        kept, notes = independent(self.sources)
+        return kept, notes + (rests_on_gains(kept) if self.settings.gains_unknown else [])
 
     @cached_property
     def known(self) -> Array:

@@ -29,11 +29,12 @@ def rest_pose(
     model: BaseModel,
     parameters: Array,
     limits: Limits,
+    saturation: Array,
     clearances: Clearances | None,
     start: Array | None,
 ) -> Array:
     """(n,) the start where one is given, else a pose with room to all sides; refused where a limit
-    is violated at rest.
+    is violated at rest, or a torque that a controller can give at most, `saturation` (n,).
     """
     middle, half = limits.position.mean(axis=1), 0.5 * np.diff(limits.position, axis=1)[:, 0]
     if start is None:
@@ -43,7 +44,7 @@ def rest_pose(
         poses = start[None, :]
     found = [
         _positions(limits, poses, model.robot.joint_names),
-        *_torques(model, parameters, limits, poses),
+        *_torques(model, parameters, limits, saturation, poses),
         *_clear(clearances, poses),
     ]
     room = np.hstack([each.room for each in found])
@@ -58,6 +59,9 @@ def rest_pose(
     if start is None:
         raise InputError(f"No pose rests within the limits; in the best of them {problem}.")
     raise InputError(f"The start is not within the limits: {problem}. Choose another start.")
+
+
+_LESS_RESERVE = "(its torque limit less the reserve)"
 
 
 class _Room(NamedTuple):
@@ -82,19 +86,22 @@ def _positions(limits: Limits, poses: Array, joints: tuple[str, ...]) -> _Room:
     return _Room(texts, poses, room)
 
 
-def _torques(model: BaseModel, parameters: Array, limits: Limits, poses: Array) -> list[_Room]:
+def _torques(
+    model: BaseModel, parameters: Array, limits: Limits, saturation: Array, poses: Array
+) -> list[_Room]:
     """Against gravity and friction, where there is a limit."""
-    limited, still = np.flatnonzero(np.isfinite(limits.torque)), np.zeros_like(poses)
+    most_of_all = np.minimum(limits.usable_torque, saturation)
+    limited, still = np.flatnonzero(np.isfinite(most_of_all)), np.zeros_like(poses)
     if not limited.size:
         return []
     signs = (np.full((len(poses), len(model.contacts)), sign) for sign in (-1.0, 1.0))
     both = [model.inverse_dynamics(poses, still, still, parameters, each) for each in signs]
-    needed, usable = np.maximum(*np.abs(both))[:, limited], limits.usable_torque[limited]
+    needed, usable = np.maximum(*np.abs(both))[:, limited], most_of_all[limited]
     texts = [
         (
             f"{model.robot.joint_names[j]} needs",
-            f"N.m (or N) against gravity and friction, and {most:.4g} are usable (its torque limit "
-            "less the reserve)",
+            f"N.m (or N) against gravity and friction, and {most:.4g} are usable "
+            + ("(its controller saturates)" if most == saturation[j] else _LESS_RESERVE),
         )
         for j, most in zip(limited, usable, strict=True)
     ]

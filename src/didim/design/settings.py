@@ -112,12 +112,8 @@ def checked_settings(
         )
     if limits is not None and not isinstance(limits, Limits):
         raise InputError(f"limits must be didim.Limits, found {shortened(limits)}.")
-    if limits is not None and limits.velocity.size != robot.n:
-        raise InputError(
-            f"The limits are those of {limits.velocity.size} joints, the robot {robot.name!r} has "
-            f"{robot.n} joints."
-        )
     complete = Limits(robot) if limits is None else limits
+    complete.check_robot(robot)
     seconds = _duration(duration, complete, robot)
     frequency = _rate(rate, seconds)
     return Settings(

@@ -1,11 +1,22 @@
-"""What a plan does not check, or checks with a guess, in sentences for its messages."""
+"""What a plan does not check, or checks with a guess, and which joints do not follow it, in
+sentences for its messages.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from didim.design.capsules import GIVE_SHAPES, named_with_reason
 from didim.design.clearance import Clearances
 from didim.design.limits import Limits
 from didim.results.formatting import listed
+from didim.signals.trajectory import Trajectory
+from didim.simulation.motion import Motion
+
+FOLLOWS = 0.01
+"""Of the range of a reference that a joint which follows it moves over at least."""
 
 
 def unchecked(limits: Limits, clearances: Clearances | None) -> tuple[str, ...]:
@@ -32,3 +43,15 @@ def unchecked(limits: Limits, clearances: Clearances | None) -> tuple[str, ...]:
             f"to joint; {GIVE_SHAPES}."
         )
     return tuple(found)
+
+
+def stationary(trajectory: Trajectory, motion: Motion, joints: Sequence[str]) -> tuple[str, ...]:
+    """Joints that stand, or nearly so, while their reference moves."""
+    asked, done = (np.ptp(q, axis=0) for q in (trajectory.positions(motion.t), motion.q))
+    still = [joints[int(j)] for j in np.flatnonzero(done < FOLLOWS * asked)]
+    if not still:
+        return ()
+    return (
+        f"{listed(still)} does not follow in this loop: friction or saturation holds it. What a "
+        "record tells of it is little; raise its gains or its velocity limit.",
+    )

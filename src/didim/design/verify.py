@@ -114,12 +114,23 @@ class Verification:
         limited = np.isfinite(self.limits.torque)
         found = self._position(motion.q)
         found |= _margins("velocity", names, motion.dq, self.limits.velocity)
-        torque = _margins("torque", names, motion.tau, self.limits.usable_torque)
+        torque = _margins(
+            "torque", names, motion.tau, self.limits.usable_torque, self._smooth(motion)
+        )
         found |= {
             key: value for (key, value), used in zip(torque.items(), limited, strict=True) if used
         }
         found |= self._clear(motion.q)
         return Checked(motion, least_margins(reference, found))
+
+    def _smooth(self, motion: Motion) -> Array:
+        """(N, n) what of the torque does not jump where a joint turns round: along the reference,
+        Coulomb friction does, and is the same between two samples; in a loop, the law does not.
+        """
+        if self.loop is not None:
+            return motion.tau
+        still = np.zeros_like(motion.slip)
+        return self.model.inverse_dynamics(motion.q, motion.dq, motion.ddq, self.parameters, still)
 
     def excess(self, checked: Checked) -> Array:
         """(5, n) by which fraction each joint exceeds its limits, in the order of `KINDS`."""
@@ -192,8 +203,11 @@ def _between(signal: Array) -> Array:
     return BETWEEN * np.abs(np.diff(signal, 2, axis=0)).max(axis=0)
 
 
-def _margins(kind: str, names: tuple[str, ...], signal: Array, limit: Array) -> dict[str, float]:
-    peak = np.abs(signal).max(axis=0) + _between(signal)
+def _margins(
+    kind: str, names: tuple[str, ...], signal: Array, limit: Array, smooth: Array | None = None
+) -> dict[str, float]:
+    """`smooth` is the signal without its jumps, where it has some."""
+    peak = np.abs(signal).max(axis=0) + _between(signal if smooth is None else smooth)
     margins = 1.0 - peak / limit
     return {_named(kind, name): float(each) for name, each in zip(names, margins, strict=True)}
 

@@ -61,6 +61,8 @@ class PlanAnswer(Answer):
     """Standard deviation of the torque of a sample, N.m or N."""
     rate: float
     """Samples per second of the record."""
+    settings: dict[str, Any]
+    """Criterion, basis and other arguments of the design."""
     margins: dict[str, float]
     """How far the motion stays inside each limit, as a fraction of it."""
     binding: list[str]
