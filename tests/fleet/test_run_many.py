@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -378,6 +379,25 @@ def test_a_module_that_was_changed_after_its_import_is_refused_by_workers(tmp_pa
     (row,) = in_processes(prepared := prepare([task]), prepared.jobs, False, workers=1)
     assert "Pass such values as arguments" in row[0].reason
     del sys.modules["own_settings"]
+
+
+def record_of_a_dying_parent(seed: int) -> didim.Experiment:
+    """The worker ends, and leaves a process that has its pipes."""
+    if os.fork() == 0:
+        time.sleep(60)
+        os._exit(0)
+    os._exit(3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_worker_that_leaves_a_child_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("didim.fleet.local.ATTEMPTS", 1)
+    prepared = prepare([((many.scara(), record_of_a_dying_parent, many.METHOD), {}, 0)])
+    began = time.monotonic()
+    ((row, _),) = in_processes(prepared, prepared.jobs, False, workers=1)
+    assert "exit status 3" in row.reason
+    assert time.monotonic() - began < 30
 
 
 class Unsayable(BaseException):

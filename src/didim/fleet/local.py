@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,8 @@ class _Pool:
             env={**os.environ, **_ONE_THREAD},
             **settings,
         )
+        if settings:
+            threading.Thread(target=_end_children, args=(worker,), daemon=True).start()
         self._running.add(worker)
         if self._ended:
             worker.kill()
@@ -168,6 +171,15 @@ class _Pool:
         _pipe(worker.stdout).close()
         self._running.discard(worker)
         return status
+
+
+def _end_children(worker: subprocess.Popen[bytes]) -> None:
+    """When a worker has ended, end what its tasks have started: it may hold the pipe of the replies
+    open.
+    """
+    worker.wait()
+    with suppress(OSError):
+        os.killpg(worker.pid, signal.SIGKILL)
 
 
 def _pipe(stream: Any) -> Any:
