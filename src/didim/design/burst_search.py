@@ -42,15 +42,14 @@ are worth their time, and as many are made of those that are drawn.
 PARENTS = 3
 """Bursts that a joint's motion may be taken from."""
 
-
-class _StoppedError(Exception):
-    """The search was told to stop."""
-
-
 LEAST_DRAWN = 4
 
 MANY_JOINTS = 7
 """A burst of more takes so long to simulate that fewer are drawn: by the square of the joints."""
+
+
+class _StoppedError(Exception):
+    """The search was told to stop."""
 
 
 def balance(information: Array, gains: int) -> float:
