@@ -19,7 +19,7 @@ import pytest
 
 import didim
 from didim.fleet import perform
-from didim.fleet.local import in_processes
+from didim.fleet.local import in_processes, in_this_process
 from didim.fleet.row import FailureKind, LostWorkerError, Row, failed_row, row_of
 from didim.fleet.store import RowStore
 from didim.fleet.task import prepare
@@ -365,20 +365,41 @@ def test_a_task_is_what_it_was_when_it_was_handed_over(jobs):
         np.testing.assert_array_equal(row.values, other.values)
 
 
+OWN_SETTINGS = """
+from support import many
+SEED, OPTIONS, _model = 0, {"seeds": [0]}, None
+def record(seed):
+    global _model
+    _model = _model or many.scara()
+    return many.record(SEED + OPTIONS["seeds"][0])
+"""
+
+
 @pytest.mark.slow
-def test_a_module_that_was_changed_after_its_import_is_refused_by_workers(tmp_path, monkeypatch):
-    text = "from support import many\nSEED = 0\ndef record(seed): return many.record(SEED)\n"
-    (tmp_path / "own_settings.py").write_text(text)
+def test_values_that_a_script_has_set_in_its_modules_travel_with_the_task(tmp_path, monkeypatch):
+    (tmp_path / "own_settings.py").write_text(OWN_SETTINGS)
     monkeypatch.syspath_prepend(tmp_path)
     import own_settings
 
-    task = (many.scara(), own_settings.record, many.METHOD), {}, 0
-    as_it_is = [didim.run_many([task] * 2, jobs=jobs)[1] for jobs in (1, 2)]
-    np.testing.assert_array_equal(as_it_is[0].values, as_it_is[1].values)
-    own_settings.SEED = 1
-    assert didim.run_many([task], jobs=1)[0].converged
-    (row,) = in_processes(prepared := prepare([task]), prepared.jobs, False, workers=1)
-    assert "Pass such values as arguments" in row[0].reason
+    def rows(jobs):
+        task = (many.scara(), own_settings.record, many.METHOD), {}, 0
+        prepared = prepare([task])
+        if jobs == 1:
+            return [row for row, _ in in_this_process(prepared, prepared.jobs, False)]
+        return [row for row, _ in in_processes(prepared, prepared.jobs, False, workers=1)]
+
+    found = []
+    own_settings.record(0)  # what the module keeps for later calls does not travel
+    for change in ({}, {"SEED": 1}, {"OPTIONS": {"seeds": [2]}}):
+        for name, value in change.items():
+            setattr(own_settings, name, value)
+        (one,), (other,) = rows(1), rows(2)
+        np.testing.assert_array_equal(one.values, other.values)
+        found.append(one.values)
+    for seed, values in zip((0, 1, 3), found, strict=True):
+        (row,) = didim.run_many([((many.scara(), many.record(seed), many.METHOD), {}, 0)], jobs=1)
+        np.testing.assert_allclose(values, row.values, rtol=1e-12)
+    assert own_settings.SEED == 1
     del sys.modules["own_settings"]
 
 

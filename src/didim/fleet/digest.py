@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
-from types import MappingProxyType, NoneType
+from types import FunctionType, MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,10 @@ from pydantic import BaseModel
 
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
+from didim.fleet.carried import Values
 from didim.fleet.content import content_of
-from didim.fleet.libraries import is_own_class
+from didim.fleet.libraries import is_library, is_own_class
+from didim.fleet.named import plain_values
 from didim.results.serialisation import plain_model
 
 _TABLES = (dict, MappingProxyType)
@@ -30,9 +32,14 @@ def digest(value: Any) -> str:
     """SHA-256 over the content of a value: numbers, arrays, models, methods, functions with what
     they call and name.
     """
-    content = hashlib.sha256()
+    return digest_and_values(value)[0]
+
+
+def digest_and_values(value: Any) -> tuple[str, Values]:
+    """The same, and the plain values that functions in it take from modules of the user."""
+    content, digester = hashlib.sha256(), _Digester()
     try:
-        _Digester().feed(content, value)
+        digester.feed(content, value)
     except InputError:
         raise
     except RecursionError:
@@ -44,7 +51,7 @@ def digest(value: Any) -> str:
             f"{shortened(value)} cannot be compared with that of another call "
             f"({type(problem).__name__}: {shortened(str(problem))}); make it inside of a function."
         ) from None
-    return content.hexdigest()
+    return content.hexdigest(), digester.values
 
 
 class _Digester:
@@ -57,6 +64,8 @@ class _Digester:
         """From the identity of objects to their hashes."""
         self._kept: list[Any] = []
         """These objects, so that no other gets their identity."""
+        self.values: Values = {}
+        """What functions take from modules of the user."""
 
     def feed(self, content: Any, value: Any) -> None:
         """Add one value, its type before it, so that 1, 1.0, "1" and [1] differ."""
@@ -98,6 +107,8 @@ class _Digester:
             content = hashlib.sha256(_head(type(value)) + known_class)
             self._kept.append(value)
             self._feed_parts(content, value, content_of(value))
+            if isinstance(value, FunctionType) and not is_library(str(value.__module__)):
+                self.values |= plain_values(value)
             self._known[place] = content.digest()
         return self._known[place]
 
@@ -106,7 +117,7 @@ class _Digester:
         set come in any order, and hashes of a cycle depend on where it was entered.
         """
         content, alone = hashlib.sha256(), _Digester()
-        alone._open = self._open
+        alone._open, alone.values = self._open, self.values
         alone.feed(content, value)
         return content.hexdigest().encode()
 

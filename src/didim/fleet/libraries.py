@@ -7,13 +7,12 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from functools import cache, partial
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 _INSTALLED = ("site-packages", "dist-packages")
 """Folders of libraries that are not part of Python."""
@@ -55,18 +54,6 @@ def is_own_class(kind: type) -> bool:
     is_made_at_run_time = bool(kind.__flags__ & _HEAP_TYPE)
     is_of_compiler = isinstance(module, str) and module.startswith(_COMPILERS)
     return is_made_at_run_time and not is_of_compiler and has_source(module)
-
-
-def is_imported(value: Any) -> bool:
-    """Whether a function, or the class of an object, is the user's own and what its module has, so
-    that a copy of it in another process is what that imports there.
-    """
-    while type(value) is partial:
-        value = value.func
-    kind = value if hasattr(value, "__qualname__") else type(value)
-    module = sys.modules.get(str(kind.__module__))
-    is_there = getattr(module, kind.__qualname__, None) is kind
-    return is_there and kind.__module__ != "__main__" and has_source(kind.__module__)
 
 
 def stamp(module: object) -> bytes:

@@ -8,6 +8,7 @@ the values that are taken from it, since a script may have changed these.
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from importlib.util import resolve_name
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from didim.fleet.carried import Values, is_plain
 from didim.fleet.libraries import has_source
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
@@ -63,6 +65,25 @@ def named_by(function: FunctionType, modules: dict[str, ModuleType]) -> Iterator
         for full, each in _taken(name, value, names.attributes, seen):
             yield full.encode()
             yield each
+
+
+def plain_values(function: FunctionType) -> Values:
+    """The numbers and texts that a function takes from modules of the user which another process
+    can import.
+    """
+    names, space = _names_of(function.__code__), function.__globals__
+    parts = [*named_by(function, {})]
+    modules = [(each, names.attributes) for each in parts[1::2] if isinstance(each, ModuleType)]
+    own = sys.modules.get(str(function.__module__))
+    if own is not None and vars(own) is space:
+        modules.append((own, names.globals))
+    return {
+        (module.__name__, name): vars(module)[name]
+        for module, taken in modules
+        if module.__name__ != "__main__" and has_source(module.__name__)
+        for name in taken & vars(module).keys() - _OF_MODULES
+        if is_plain(vars(module)[name])
+    }
 
 
 def _names_of(code: CodeType) -> _Names:

@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from didim.errors import InputError, shortened
-from didim.fleet.digest import digest
-from didim.fleet.libraries import is_imported
+from didim.errors import InputError
+from didim.fleet.carried import Carried
 from didim.fleet.row import Row, failed_row, identified_row
 from didim.fleet.task import Job, made
 from didim.identification.identify import identify
@@ -69,24 +68,12 @@ class PartCache:
                 f"a worker cannot import what the task is made of ({problem}); define its "
                 "functions in a module that every worker has."
             ) from None
-        if callable(found):
-            _refuse_other_values(found, part)
-        elif not isinstance(found, Study):
+        if not isinstance(found, Study | Carried):
             with self._lock:
                 self._parts[part] = found
                 while len(self._parts) > KEPT_PARTS:
                     self._parts.popitem(last=False)
         return found
-
-
-def _refuse_other_values(function: Any, part: str) -> None:
-    """Refuse a function that is imported here, and then is not what its task was made with."""
-    if is_imported(function) and digest(function) != part:
-        raise InputError(
-            f"{shortened(function)} is another function in the worker: the task was made after a "
-            "value or a function of its module, or of one that it uses, had been changed. Pass "
-            "such values as arguments (functools.partial), or use jobs=1."
-        )
 
 
 def perform(job: Job, cache: PartCache, fetch: Fetch, report: bool = False) -> Reply:

@@ -17,7 +17,8 @@ from typing import Any
 from didim import __version__
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, as_utf_8, naming, shortened
-from didim.fleet.digest import digest
+from didim.fleet.carried import Carried
+from didim.fleet.digest import digest, digest_and_values
 from didim.results.provenance import described
 from didim.robot.write_toml import toml_value
 from didim.study.origin import files_of
@@ -82,9 +83,9 @@ class Prepared:
         if known is not None:
             return known[0]
         with naming(where):
-            found = digest(value)
+            found, values = digest_and_values(value)
             if found not in self.blobs:
-                self.blobs[found] = _pickled(value)
+                self.blobs[found] = _pickled(Carried(value, values) if callable(value) else value)
         self._known[id(value)] = found, value  # the reference keeps the identity unique
         return found
 
