@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -79,6 +80,10 @@ def test_information_counts_once_however_often_it_is_given() -> None:
     assert np.allclose(both, second.sigma, rtol=1e-9)
     assert np.allclose(plan(after=(second, first, second)).sigma_before, both, rtol=1e-9)
     assert np.allclose(plan(after=second).sigma_before, both, rtol=1e-9)
+    copied = didim.excite(
+        SCARA, 6.0, limits=LIMITS, noise=0.1, effort=0.05, after=[copy.copy(first), first]
+    )
+    assert np.allclose(copied.sigma_before, first.sigma, rtol=1e-9)
     added = first.own_information + second.own_information
     assert np.allclose(second.information, added, rtol=1e-9)
 

@@ -42,6 +42,50 @@ def test_friction_that_jumps_counts_once_along_the_reference(tmp_path, friction)
     assert margin == pytest.approx(1 - peak / 9.0, abs=0.01)
 
 
+@pytest.mark.parametrize("width", [0.05, 0.01])
+def test_friction_with_a_narrow_peak_is_seen_between_the_samples(tmp_path, width):
+    """Stribeck friction: its whole peak counts, of which 20 samples in a millisecond see a part."""
+    file = tmp_path / "peaked.toml"
+    file.write_text(
+        f"""name = "peaked"
+        gravity = [0.0, 0.0, -9.81]
+        effects = ["viscous", "coulomb", "stribeck"]
+        [[joint]]
+        name = "j1"
+        position = [-2.0, 2.0]
+        velocity = 3.0
+        torque = 30.0
+        [joint.nominal]
+        XX = 0.0
+        XY = 0.0
+        XZ = 0.0
+        YY = 0.0
+        YZ = 0.0
+        ZZ = 0.5
+        MX = 0.0
+        MY = 0.0
+        MZ = 0.0
+        M = 1.0
+        Fv = 0.1
+        Fc = 10.0
+        dFs = 10.0
+        vs = {width}
+        """
+    )
+    robot = didim.load_robot(file)
+    model = didim.DynamicModel(robot)
+    assert "dFs1" in model.base.parameter_names
+    limits = didim.Limits(robot, acceleration=40.0, jerk=4000.0)
+    plan = didim.excite(model, 4.0, limits=limits, effort=0.05, noise=0.1, method="idim")
+    t = np.linspace(0.0, 4.0, 80_001)
+    _, dq, ddq = plan.trajectory.sample(t)
+    friction = np.sign(dq) * (10.0 + 10.0 * np.exp(-((dq / width) ** 2)))
+    seen = 1 - np.abs(0.5 * ddq + 0.1 * dq + friction).max() / 27.0
+    turning = np.abs(dq[:, 0]) < 2e-3
+    whole = 1 - (0.5 * np.abs(ddq[turning]).max() + 20.0) / 27.0
+    assert 0 <= plan.margins["torque of j1"] <= min(seen, whole + 0.01)
+
+
 def test_a_robot_that_sticks_all_the_time_is_not_determined(tmp_path):
     model = turntable(tmp_path, 3.0)
     loop = didim.PD(natural_frequency=5.0, rate=1000)

@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import didim
 from didim.fleet import perform
+from didim.fleet.carried import Carried
 from didim.fleet.local import in_processes, in_this_process
 from didim.fleet.row import FailureKind, LostWorkerError, Row, failed_row, row_of
 from didim.fleet.store import RowStore
@@ -366,40 +369,76 @@ def test_a_task_is_what_it_was_when_it_was_handed_over(jobs):
 
 
 OWN_SETTINGS = """
+from dataclasses import dataclass
+from threading import Lock
 from support import many
-SEED, OPTIONS, _model = 0, {"seeds": [0]}, None
+
+@dataclass
+class Options:
+    seed: int = 0
+
+SEED, TABLE, OPTIONS, LOCK, _model = 0, {"seeds": [0]}, Options(), Lock(), None
+
 def record(seed):
     global _model
     _model = _model or many.scara()
-    return many.record(SEED + OPTIONS["seeds"][0])
+    with LOCK:
+        return many.record(SEED + TABLE["seeds"][0] + OPTIONS.seed)
+
+def around():
+    import own_settings as module
+    def inner(seed):
+        return many.record(module.SEED + module.TABLE["seeds"][0] + module.OPTIONS.seed)
+    return inner
 """
 
 
 @pytest.mark.slow
-def test_values_that_a_script_has_set_in_its_modules_travel_with_the_task(tmp_path, monkeypatch):
+@pytest.mark.parametrize("inner", [False, True])
+def test_values_that_a_script_has_set_in_its_modules_travel(tmp_path, monkeypatch, inner):
     (tmp_path / "own_settings.py").write_text(OWN_SETTINGS)
     monkeypatch.syspath_prepend(tmp_path)
     import own_settings
 
     def rows(jobs):
-        task = (many.scara(), own_settings.record, many.METHOD), {}, 0
-        prepared = prepare([task])
+        function = own_settings.around() if inner else own_settings.record
+        prepared = prepare([((many.scara(), function, many.METHOD), {}, 0)])
         if jobs == 1:
             return [row for row, _ in in_this_process(prepared, prepared.jobs, False)]
         return [row for row, _ in in_processes(prepared, prepared.jobs, False, workers=1)]
 
     found = []
-    own_settings.record(0)  # what the module keeps for later calls does not travel
-    for change in ({}, {"SEED": 1}, {"OPTIONS": {"seeds": [2]}}):
+    own_settings.record(0)  # what the module keeps for later calls is no reason to refuse it
+    changes = ({}, {"SEED": 1}, {"TABLE": {"seeds": [2]}}, {"OPTIONS": own_settings.Options(1)})
+    for change in changes:
         for name, value in change.items():
             setattr(own_settings, name, value)
         (one,), (other,) = rows(1), rows(2)
         np.testing.assert_array_equal(one.values, other.values)
         found.append(one.values)
-    for seed, values in zip((0, 1, 3), found, strict=True):
+    for seed, values in zip((0, 1, 3, 4), found, strict=True):
         (row,) = didim.run_many([((many.scara(), many.record(seed), many.METHOD), {}, 0)], jobs=1)
         np.testing.assert_allclose(values, row.values, rtol=1e-12)
     assert own_settings.SEED == 1
+    del sys.modules["own_settings"]
+
+
+def test_threads_do_not_see_the_values_of_each_other():
+    """As in a Dask worker of several threads."""
+    module = sys.modules["own_settings"] = ModuleType("own_settings")
+    module.SEED = 0
+
+    def read(seed):
+        before = module.SEED
+        waiting.wait(0.002)
+        return before, module.SEED
+
+    waiting = threading.Event()
+    carried = [Carried(read, {("own_settings", "SEED"): k}) for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda k: carried[k % 4](0), range(40))]
+    assert found == [(k % 4, k % 4) for k in range(40)]
+    assert module.SEED == 0
     del sys.modules["own_settings"]
 
 
@@ -451,6 +490,16 @@ def test_whatever_ends_a_task_is_a_row(tmp_path, problem, words):
     table = didim.run_many(tasks, jobs=1, folder=tmp_path)
     assert [row.status for row in table] == ["failed", "converged"]
     assert re.search(words, table[0].reason)
+
+
+def test_a_table_of_others_is_refused_and_kept(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table = tmp_path / "table.parquet"
+    pandas.DataFrame({"x": []}).to_parquet(table)
+    before = table.read_bytes()
+    with pytest.raises(didim.InputError, match="not a table of didim"):
+        didim.run_many(many.tasks(1), jobs=1, folder=tmp_path)
+    assert table.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["measured.parquet", "notes.txt"])

@@ -131,11 +131,14 @@ def independent(sources: Sequence[Source]) -> tuple[list[Source], list[str]]:
 
 
 def _with_those_of_plans(sources: Sequence[Source]) -> list[Source]:
-    """Each object once, those that a plan rests on before it."""
-    found: dict[int, Source] = {}
+    """Each object once, and each plan once, though it be a copy; those that it rests on before
+    it.
+    """
+    found: dict[int | bytes, Source] = {}
     for each in sources:
         inner = _with_those_of_plans(each.after) if isinstance(each, Plan) else []
-        found |= {id(one): one for one in (*inner, each)}
+        for one in (*inner, each):
+            found[one.own_information.tobytes() if isinstance(one, Plan) else id(one)] = one
     return [*found.values()]
 
 

@@ -34,6 +34,9 @@ KINDS = ("position", "velocity", "acceleration", "jerk", "torque")
 PERIOD = 1e-3
 """Between two samples that are checked, s."""
 
+TURNING_STEPS = 41
+"""At which the torque is looked at between two samples of opposite friction."""
+
 BETWEEN = 0.25
 """Of a second difference, twice what a smooth signal can rise above its samples."""
 
@@ -114,23 +117,58 @@ class Verification:
         limited = np.isfinite(self.limits.torque)
         found = self._position(motion.q)
         found |= _margins("velocity", names, motion.dq, self.limits.velocity)
-        torque = _margins(
-            "torque", names, motion.tau, self.limits.usable_torque, self._smooth(motion)
-        )
+        torque = self._torque(trajectory, motion)
         found |= {
             key: value for (key, value), used in zip(torque.items(), limited, strict=True) if used
         }
         found |= self._clear(motion.q)
         return Checked(motion, least_margins(reference, found))
 
-    def _smooth(self, motion: Motion) -> Array:
-        """(N, n) what of the torque does not jump where a joint turns round: along the reference,
-        Coulomb friction does, and is the same between two samples; in a loop, the law does not.
+    def _torque(self, trajectory: Trajectory, motion: Motion) -> dict[str, float]:
+        """Margins of the torque. Along the reference, Coulomb friction jumps where a joint turns
+        round: between two such samples the torque is looked at in steps, with the friction of both
+        directions; in a loop, the law does not jump.
         """
+        names, usable = self.model.robot.joint_names, self.limits.usable_torque
         if self.loop is not None:
-            return motion.tau
-        still = np.zeros_like(motion.slip)
-        return self.model.inverse_dynamics(motion.q, motion.dq, motion.ddq, self.parameters, still)
+            return _margins("torque", names, motion.tau, usable)
+        turns = np.any(motion.slip[1:] != motion.slip[:-1], axis=1)
+        near = turns[1:] | turns[:-1]
+        still = self._along(motion.q, motion.dq, motion.ddq, np.zeros_like(motion.slip))
+        rises = [np.abs(np.diff(each, 2, axis=0)) for each in (still, motion.tau)]
+        rise = BETWEEN * np.where(near[:, None], *rises).max(axis=0)
+        peak = np.maximum(np.abs(motion.tau).max(axis=0), self._turning(trajectory, motion, turns))
+        margins = 1.0 - (peak + rise) / usable
+        return {
+            _named("torque", name): float(each) for name, each in zip(names, margins, strict=True)
+        }
+
+    def _turning(self, trajectory: Trajectory, motion: Motion, turns: NDArray[np.bool_]) -> Array:
+        """(n,) the largest |torque| where contacts turn round, in either direction."""
+        at, step = np.flatnonzero(turns), motion.t[1] - motion.t[0]
+        if not at.size:
+            return np.zeros(motion.tau.shape[1])
+        fractions = np.linspace(0.0, 1.0, TURNING_STEPS)
+        q, dq, ddq = trajectory.sample((motion.t[at, None] + step * fractions).ravel())
+        stops = np.repeat(motion.dq[at] * motion.dq[at + 1] <= 0, TURNING_STEPS, axis=0)
+        speeds = dq, np.where(stops, 0.0, dq)  # where friction may have a narrow peak
+        before, after = (
+            np.repeat(np.where(each == 0, other, each), TURNING_STEPS, axis=0)
+            for each, other in (
+                (motion.slip[at], motion.slip[at + 1]),
+                (motion.slip[at + 1], motion.slip[at]),
+            )
+        )
+        signs = [before, after]
+        for k in range(before.shape[1] if before.shape[1] > 1 else 0):  # one of several first
+            first = before.copy()
+            first[:, k] = after[:, k]
+            signs.append(first)
+        found = [self._along(q, speed, ddq, each) for speed in speeds for each in signs]
+        return np.abs(found).max(axis=(0, 1))
+
+    def _along(self, q: Array, dq: Array, ddq: Array, slip: Array) -> Array:
+        return self.model.inverse_dynamics(q, dq, ddq, self.parameters, slip)
 
     def excess(self, checked: Checked) -> Array:
         """(5, n) by which fraction each joint exceeds its limits, in the order of `KINDS`."""
@@ -157,7 +195,7 @@ class Verification:
             return motion
         q, dq, ddq = trajectory.sample(t)
         slip = np.sign(self.model.contact_velocities(dq))
-        tau = self.model.inverse_dynamics(q, dq, ddq, self.parameters, slip)
+        tau = self._along(q, dq, ddq, slip)
         motion = Motion(t, q, dq, ddq, tau, slip, np.zeros(slip.shape, dtype=bool))
         return motion.with_signals(self.model, self.parameters, None)
 
@@ -203,11 +241,8 @@ def _between(signal: Array) -> Array:
     return BETWEEN * np.abs(np.diff(signal, 2, axis=0)).max(axis=0)
 
 
-def _margins(
-    kind: str, names: tuple[str, ...], signal: Array, limit: Array, smooth: Array | None = None
-) -> dict[str, float]:
-    """`smooth` is the signal without its jumps, where it has some."""
-    peak = np.abs(signal).max(axis=0) + _between(signal if smooth is None else smooth)
+def _margins(kind: str, names: tuple[str, ...], signal: Array, limit: Array) -> dict[str, float]:
+    peak = np.abs(signal).max(axis=0) + _between(signal)
     margins = 1.0 - peak / limit
     return {_named(kind, name): float(each) for name, each in zip(names, margins, strict=True)}
 

@@ -5,19 +5,18 @@ user. A worker imports these modules as their files are; a script may have set o
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from types import NoneType
+from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 Values = dict[tuple[str, str], Any]
 """From module and name to a value."""
 
-_PLAIN = (NoneType, bool, int, float, complex, str, bytes)
+_lock = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +28,9 @@ class Carried:
 
     def __call__(self, seed: int) -> Any:
         """What the function gives."""
-        with _set(self.values):
+        if not self.values:
+            return self.function(seed)
+        with _lock, _set(self.values):  # modules are those of all threads
             return self.function(seed)
 
 
@@ -52,16 +53,6 @@ def _set(values: Mapping[tuple[str, str], Any]) -> Iterator[None]:
             setattr(sys.modules[module], name, value)
 
 
-def is_plain(value: Any, depth: int = 10) -> bool:
-    """Whether a value is numbers and texts, or tables of them to a depth: others, such as what a
-    module keeps for later calls, are left to the module.
-    """
-    kind = type(value)
-    if kind in (list, tuple, set, frozenset):
-        return depth > 0 and all(is_plain(each, depth - 1) for each in value)
-    if kind is dict:
-        parts = (*value.keys(), *value.values())
-        return depth > 0 and all(is_plain(each, depth - 1) for each in parts)
-    if isinstance(value, np.ndarray | np.generic):
-        return not value.dtype.hasobject
-    return kind in _PLAIN
+def is_value(value: Any) -> bool:
+    """Whether it is no function, class or module, which a worker imports."""
+    return not isinstance(value, ModuleType) and not hasattr(value, "__qualname__")

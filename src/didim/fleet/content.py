@@ -23,7 +23,7 @@ from typing import Any
 
 from didim.errors import InputError, shortened
 from didim.fleet.libraries import file_hash, file_of, has_source, is_own_class, stamp
-from didim.fleet.named import code_parts, named_by
+from didim.fleet.named import cells_of, code_parts, named_by
 
 Parts = list[Any]
 
@@ -128,24 +128,15 @@ def _of_function(function: FunctionType) -> Parts:
     is_named = module not in (None, "builtins") and "<" not in name
     if is_named and not has_source(module):
         return [full, stamp(module)]
-    cells = [_of_cell(each) for each in function.__closure__ or ()]
-    modules = {each.__name__: each for each in cells if isinstance(each, ModuleType)}
     return [
         full,
         function.__code__,
         function.__defaults__,
         function.__kwdefaults__,
-        [None if isinstance(each, ModuleType) else each for each in cells],
+        [None if isinstance(each, ModuleType) else each for each in cells_of(function)],
         vars(function),
-        *named_by(function, modules),
+        *named_by(function),
     ]
-
-
-def _of_cell(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return b"not set"
 
 
 def _of_class(kind: type) -> Parts:

@@ -22,7 +22,7 @@ from didim.errors import InputError, shortened
 from didim.fleet.carried import Values
 from didim.fleet.content import content_of
 from didim.fleet.libraries import is_library, is_own_class
-from didim.fleet.named import plain_values
+from didim.fleet.named import values_of
 from didim.results.serialisation import plain_model
 
 _TABLES = (dict, MappingProxyType)
@@ -36,7 +36,7 @@ def digest(value: Any) -> str:
 
 
 def digest_and_values(value: Any) -> tuple[str, Values]:
-    """The same, and the plain values that functions in it take from modules of the user."""
+    """The same, and the values that functions in it take from modules of the user."""
     content, digester = hashlib.sha256(), _Digester()
     try:
         digester.feed(content, value)
@@ -108,7 +108,7 @@ class _Digester:
             self._kept.append(value)
             self._feed_parts(content, value, content_of(value))
             if isinstance(value, FunctionType) and not is_library(str(value.__module__)):
-                self.values |= plain_values(value)
+                self.values |= values_of(value)
             self._known[place] = content.digest()
         return self._known[place]
 

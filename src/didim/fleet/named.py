@@ -17,7 +17,7 @@ from importlib.util import resolve_name
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from didim.fleet.carried import Values, is_plain
+from didim.fleet.carried import Values, is_value
 from didim.fleet.libraries import has_source
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
@@ -51,13 +51,25 @@ def code_parts(code: CodeType) -> list[Any]:
     ]
 
 
-def named_by(function: FunctionType, modules: dict[str, ModuleType]) -> Iterator[Any]:
-    """Name and value, one after the other, of what a function names; `modules` are those that it
-    has from the functions around it.
+def cells_of(function: FunctionType) -> list[Any]:
+    """What a function has from the functions around it."""
+
+    def content(cell: Any) -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:
+            return b"not set"
+
+    return [content(each) for each in function.__closure__ or ()]
+
+
+def named_by(function: FunctionType) -> Iterator[Any]:
+    """Name and value, one after the other, of what a function names, and of the modules that it has
+    from the functions around it.
     """
     names, space = _names_of(function.__code__), function.__globals__
     found = [(name, space[name]) for name in sorted(names.globals - _OF_MODULES) if name in space]
-    found += modules.items()
+    found += [(each.__name__, each) for each in cells_of(function) if isinstance(each, ModuleType)]
     for each in sorted(names.imports):
         found += [(module.__name__, module) for module in _imported(each, space)]
     seen: set[str] = set()
@@ -67,12 +79,12 @@ def named_by(function: FunctionType, modules: dict[str, ModuleType]) -> Iterator
             yield each
 
 
-def plain_values(function: FunctionType) -> Values:
-    """The numbers and texts that a function takes from modules of the user which another process
-    can import.
+def values_of(function: FunctionType) -> Values:
+    """What a function takes from modules of the user which another process can import, but for
+    functions, classes and modules.
     """
     names, space = _names_of(function.__code__), function.__globals__
-    parts = [*named_by(function, {})]
+    parts = [*named_by(function)]
     modules = [(each, names.attributes) for each in parts[1::2] if isinstance(each, ModuleType)]
     own = sys.modules.get(str(function.__module__))
     if own is not None and vars(own) is space:
@@ -82,7 +94,7 @@ def plain_values(function: FunctionType) -> Values:
         for module, taken in modules
         if module.__name__ != "__main__" and has_source(module.__name__)
         for name in taken & vars(module).keys() - _OF_MODULES
-        if is_plain(vars(module)[name])
+        if is_value(vars(module)[name])
     }
 
 

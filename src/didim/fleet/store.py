@@ -164,6 +164,8 @@ def _read(file: Path) -> list[Row]:
     try:
         content = io.BytesIO(file.read_bytes())
         table = parquet.ParquetFile(content, page_checksum_verification=True).read()
+        if missing := {each.name for each in fields(Row)} - {*table.column_names}:
+            raise KeyError(*missing)
         return [row_of(each) for each in table.to_pylist()]
     except (OSError, TypeError, ValueError, KeyError, arrow.ArrowException) as problem:
         reason = str(problem).splitlines()[0]

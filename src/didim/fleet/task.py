@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from didim import __version__
 from didim.dynamics.model import BaseModel, DynamicModel
 from didim.errors import InputError, as_utf_8, naming, shortened
-from didim.fleet.carried import Carried
+from didim.fleet.carried import Carried, Values
 from didim.fleet.digest import digest, digest_and_values
 from didim.results.provenance import described
 from didim.robot.write_toml import toml_value
@@ -85,9 +86,19 @@ class Prepared:
         with naming(where):
             found, values = digest_and_values(value)
             if found not in self.blobs:
-                self.blobs[found] = _pickled(Carried(value, values) if callable(value) else value)
+                self.blobs[found] = _pickled(_carried(value, values) if callable(value) else value)
         self._known[id(value)] = found, value  # the reference keeps the identity unique
         return found
+
+
+def _carried(function: Callable[[int], Any], values: Values) -> Carried:
+    """With the values that can be copied; a worker makes others, such as locks, itself."""
+    kept = Values()
+    for name, value in values.items():
+        with suppress(InputError):
+            _pickled(value)
+            kept[name] = value
+    return Carried(function, kept)
 
 
 def prepare(tasks: Iterable[Any]) -> Prepared:
