@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Any
+
+import numpy as np
 
 Values = dict[tuple[str, str], Any]
 """From module and name to a value."""
@@ -51,6 +53,27 @@ def _set(values: Mapping[tuple[str, str], Any]) -> Iterator[None]:
     finally:
         for (module, name), value in before.items():
             setattr(sys.modules[module], name, value)
+
+
+def plain_values(module: ModuleType) -> Values:
+    """The numbers and texts of a module, and tables of them, without names that begin with __."""
+    return {
+        (module.__name__, name): value
+        for name, value in sorted(vars(module).items())
+        if not name.startswith("__") and _is_plain(value)
+    }
+
+
+def _is_plain(value: Any, depth: int = 10) -> bool:
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return depth > 0 and all(_is_plain(each, depth - 1) for each in value)
+    if kind is dict:
+        parts = (*value.keys(), *value.values())
+        return depth > 0 and all(_is_plain(each, depth - 1) for each in parts)
+    if isinstance(value, np.ndarray | np.generic):
+        return not value.dtype.hasobject
+    return kind in (NoneType, bool, int, float, complex, str, bytes)
 
 
 def is_value(value: Any) -> bool:

@@ -22,6 +22,7 @@ from types import (
 from typing import Any
 
 from didim.errors import InputError, shortened
+from didim.fleet.carried import plain_values
 from didim.fleet.libraries import file_hash, file_of, has_source, is_own_class, stamp
 from didim.fleet.named import cells_of, code_parts, named_by
 
@@ -61,7 +62,9 @@ def content_of(value: Any) -> Parts:
         return _of_class(value)
     if isinstance(value, ModuleType):
         name = value.__name__
-        return [name.encode(), file_hash(file_of(name)) if has_source(name) else stamp(name)]
+        if not has_source(name):
+            return [name.encode(), stamp(name)]
+        return [name.encode(), file_hash(file_of(name)), plain_values(value)]
     if isinstance(value, logging.Logger | logging.Handler):
         return [str(value.name).encode()]
     if isinstance(value, MethodType | BuiltinFunctionType) and _is_global_of_library(value):

@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
-from types import FunctionType, MappingProxyType, NoneType
+from types import FunctionType, MappingProxyType, ModuleType, NoneType
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from pydantic import BaseModel
 
 from didim.dynamics.torque import TorqueModel
 from didim.errors import InputError, shortened
-from didim.fleet.carried import Values
+from didim.fleet.carried import Values, plain_values
 from didim.fleet.content import content_of
-from didim.fleet.libraries import is_library, is_own_class
+from didim.fleet.libraries import has_source, is_library, is_own_class
 from didim.fleet.named import values_of
 from didim.results.serialisation import plain_model
 
@@ -109,6 +109,8 @@ class _Digester:
             self._feed_parts(content, value, content_of(value))
             if isinstance(value, FunctionType) and not is_library(str(value.__module__)):
                 self.values |= values_of(value)
+            elif isinstance(value, ModuleType) and has_source(value.__name__):
+                self.values |= plain_values(value)
             self._known[place] = content.digest()
         return self._known[place]
 

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from didim.fleet.carried import Values, is_value
-from didim.fleet.libraries import has_source
+from didim.fleet.libraries import file_hash, file_of, has_source
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
@@ -33,6 +33,8 @@ class _Names:
 
     globals: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    """What is used without an attribute of it: handed to another function, or kept."""
     imports: set[tuple[str, int, tuple[str, ...]]] = field(default_factory=set)
     """Module, how many packages up it is, and what is taken from it."""
 
@@ -69,12 +71,14 @@ def named_by(function: FunctionType) -> Iterator[Any]:
     """
     names, space = _names_of(function.__code__), function.__globals__
     found = [(name, space[name]) for name in sorted(names.globals - _OF_MODULES) if name in space]
-    found += [(each.__name__, each) for each in cells_of(function) if isinstance(each, ModuleType)]
+    inner = [each for each in cells_of(function) if isinstance(each, ModuleType)]
     for each in sorted(names.imports):
-        found += [(module.__name__, module) for module in _imported(each, space)]
+        inner += _imported(each, space)
+    found += [(each.__name__, each) for each in inner]
+    names.given.update(each.__name__ for each in inner)  # their variables are not followed
     seen: set[str] = set()
     for name, value in found:
-        for full, each in _taken(name, value, names.attributes, seen):
+        for full, each in _taken(name, value, names, seen):
             yield full.encode()
             yield each
 
@@ -84,8 +88,11 @@ def values_of(function: FunctionType) -> Values:
     functions, classes and modules.
     """
     names, space = _names_of(function.__code__), function.__globals__
-    parts = [*named_by(function)]
-    modules = [(each, names.attributes) for each in parts[1::2] if isinstance(each, ModuleType)]
+    found = [each.decode() for each in [*named_by(function)][::2]]
+    modules = [(sys.modules[each], names.attributes) for each in found if each in sys.modules]
+    modules += [
+        (space[each], names.attributes) for each in found if isinstance(space.get(each), ModuleType)
+    ]
     own = sys.modules.get(str(function.__module__))
     if own is not None and vars(own) is space:
         modules.append((own, names.globals))
@@ -103,10 +110,11 @@ def _names_of(code: CodeType) -> _Names:
     for each in _with_inner(code):
         lines = [line for line in dis.get_instructions(each) if line.opname != "EXTENDED_ARG"]
         for k, line in enumerate(lines):
-            if line.opname in _GLOBALS:
-                found.globals.add(line.argval)
-            elif line.opname in _ATTRIBUTES:
-                found.attributes.add(line.argval)
+            if line.opname in _GLOBALS | _ATTRIBUTES:
+                group = found.globals if line.opname in _GLOBALS else found.attributes
+                group.add(line.argval)
+                if k + 1 == len(lines) or lines[k + 1].opname not in _ATTRIBUTES:
+                    found.given.add(line.argval)
             elif line.opname == "IMPORT_NAME":
                 level, taken = lines[k - 2].argval, lines[k - 1].argval
                 found.imports.add((line.argval, level, taken or ()))
@@ -140,16 +148,17 @@ def _imported(wanted: tuple[str, int, tuple[str, ...]], space: dict[str, Any]) -
     return found
 
 
-def _taken(
-    name: str, value: Any, attributes: set[str], seen: set[str]
-) -> Iterator[tuple[str, Any]]:
-    """The value of a name; of a module of the user, the module and what the code names of it."""
+def _taken(name: str, value: Any, names: _Names, seen: set[str]) -> Iterator[tuple[str, Any]]:
+    """The value of a name; of a module of the user, its file and what the code names of it, or the
+    whole module where it is handed on.
+    """
     if not isinstance(value, ModuleType) or not has_source(value.__name__):
         yield name, value
         return
     if value.__name__ in seen:
         return
     seen.add(value.__name__)
-    yield name, value
-    for each in sorted(attributes & vars(value).keys() - _OF_MODULES):
-        yield from _taken(f"{value.__name__}.{each}", vars(value)[each], attributes, seen)
+    is_given = name in names.given or name.rpartition(".")[2] in names.given
+    yield name, value if is_given else file_hash(file_of(value.__name__))
+    for each in sorted(names.attributes & vars(value).keys() - _OF_MODULES):
+        yield from _taken(f"{value.__name__}.{each}", vars(value)[each], names, seen)
